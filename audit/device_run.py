@@ -99,7 +99,7 @@ class DeviceRun:
 
     def rest(self) -> None:
         """Ends the process that the reference answers in; nothing is asked meanwhile."""
-        self._references.rest()
+        self._references.close()
 
     def make_cases(self, *, entropy: int) -> dict[str, float]:
         """Inputs and float64 results, made in a process of their own; returns the least work of the claimed shape.
@@ -177,7 +177,7 @@ class DeviceRun:
     def vary(self) -> None:
         """Makes the other inputs that probes ask with, so that no variant has to wait for them."""
         with suppress(AuditError):  # each probe that asks with them reports what went wrong
-            variations.ahead(
+            variations.made_for(
                 self.cases,
                 workers=self._workers,
                 reference=self._folder.reference,
@@ -205,7 +205,7 @@ class DeviceRun:
 
     def refusal(self, variant: Variant, note: BuildNote) -> second_compiler.Refusal | None:
         """What the compiler that the claimed kernel is written for says against it, where that note's build failed."""
-        return second_compiler.asked(note, variant, self._folder.source_of(variant), kind=self.kind)
+        return second_compiler.refusal_of(note, variant, self._folder.source_of(variant), kind=self.kind)
 
     def verify(
         self,

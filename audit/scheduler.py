@@ -214,7 +214,7 @@ class Scheduler:
         """Everything that uses a device waits for its cases, and so for the audit's turn on it; builds do not."""
         if self.device_run.kind == "cuda":
             with self._progress.doing("waiting for the GPU that another audit uses"):
-                gpu.take_turn()
+                gpu.lock()
         return self.device_run.make_cases(entropy=entropy)
 
     def _vary(self) -> None:

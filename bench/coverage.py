@@ -136,7 +136,7 @@ class Same:
     def nothing(self, *_: object, **__: object) -> None:
         """Do nothing: no content is written and no result compared."""
 
-    renew = write = check = settle = tell_apart = nothing
+    renew = write = check = settle = measure_contrast = nothing
 
 
 def session(scene: Scene, seed: int) -> blocks.Blocks:

@@ -64,14 +64,14 @@ def main() -> None:
 
 
 def callables_at_hand(card: gpu.Gpu) -> tuple[dict[str, Indexed], Contents]:
-    """Three variants, the eager baselines, and torch operations from 25 us up, over the homes of changing contents."""
+    """Three variants, the eager baselines, and torch operations from 25 us up, over changing contents."""
     path = ROOT / "kernels" / "triangular_mm"
     reference = load_reference(path / "reference.py")
     draws = [reference.inputs({"N": SIDE}, torch.Generator().manual_seed(seed)) for seed in range(2)]
     place, free = partial(callables.on_gpu, harness=Harness()), torch.cuda.mem_get_info()[0]
     contents = Contents(draws, place, reference.reference, choice=random.Random(1), free_bytes=free)
     contents.renew(contents.most)
-    sets = contents.homes
+    sets = contents.buffer_sets
     found = {f"baseline:{name}": callables.baseline(name, reference, sets) for name in ("eager", "eager_tf32")}
     for name, built in fast_builds(path, card, VARIANTS).items():
         settings = CudaSettings(

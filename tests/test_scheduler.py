@@ -63,7 +63,7 @@ class NothingPublished(TwoWays):
     def build(self, source: Path, variant: Variant, *, optimisation: str) -> BuiltVariant:
         if optimisation == "O0":
             self.released.wait()
-            raise CompileError("claimed.cu:1: error: refused", rung="published")
+            raise CompileError("claimed.cu:1: error: refused", header_set="published")
         return super().build(source, variant, optimisation=optimisation)
 
 

@@ -13,7 +13,7 @@ from typing import Any
 
 from audit import claims
 from audit.audit import Audit
-from audit.build.devices import beside, choose
+from audit.build.devices import choose, secondary_devices
 from audit.claims import importers
 from audit.claims.importers import writer
 from audit.claims.importers.material import Given
@@ -121,7 +121,7 @@ def of_folder(  # noqa: PLR0913  # one argument an option
     on = choose(device, folder.claim)
     out = out or Path("out") / f"{folder.claim.name}-{on.describe().kind}"
     with Audit(
-        folder, on, out, beside=beside(on, folder.claim), entropy=seed, command=command, progress=progress
+        folder, on, out, beside=secondary_devices(on, folder.claim), entropy=seed, command=command, progress=progress
     ) as audit:
         return audit.run(*(() if form is None else (form,))), out
 

@@ -1,1 +1,1 @@
-"""From a source to something that can be called."""
+"""Compile a source for a device."""

@@ -1,6 +1,6 @@
-"""The files that a compiler read for a source, by its own account: those of the claim are kept, others are refused.
+"""The files that a compiler read for a source, by its own list: those of the claim are returned, others are refused.
 
-A name in a source says little: macros, pasted tokens and conditionals make others. So the compiler is asked.
+The includes of a source do not suffice: macros, pasted tokens and conditionals make others.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from audit.model import SourceFile, untrusted
 from audit.model.errors import BadInput, Unsupported
 
 MOST_FILES = 20_000
-"""In the folder of a source and below it."""
+"""The most files in the folder of a source and below."""
 _NAME = re.compile(r"(?:\\.|[^\\\s])+")
 _ESCAPED = re.compile(r"\\([\s#:\\])")
 
@@ -30,13 +30,13 @@ def own_files(names: Iterable[str], *, source: Path, build: Path, toolchain: Seq
     """Return the files of the claim that a compiler read.
 
     Args:
-        names: the files that it read, as it names them.
-        source: the compiled file; headers lie in its folder and below.
-        build: the folder where the compiler ran.
-        toolchain: folders of headers that the compiler and the kit bring along.
+        names: the files that it read, in its own spelling.
+        source: the compiled file; its headers are in its folder and below.
+        build: the compiler's working directory.
+        toolchain: folders of headers of the compiler and the kit.
 
     Raises:
-        Unsupported: a file lies elsewhere, or cannot be found or read again.
+        Unsupported: a file is elsewhere, or cannot be found or read again.
     """
     folder, roots = source.parent.resolve(), [each.resolve() for each in (build, *toolchain)]
     found: dict[str, SourceFile] = {}
@@ -55,15 +55,15 @@ def own_files(names: Iterable[str], *, source: Path, build: Path, toolchain: Seq
 
 
 def marks(folder: Path) -> list[str]:
-    """Return names and marks of all in a folder: other ones whenever a file there is made, changed or taken away.
+    """Return the names and metadata of all files in a folder, which differ after a file is made, changed or removed.
 
     Raises:
         Unsupported: there are more than `MOST_FILES`.
     """
     found: list[str] = []
-    for place, folders, files in os.walk(folder):
+    for parent, folders, files in os.walk(folder):
         for name in (*folders, *files):
-            seen = (path := Path(place, name)).lstat()
+            seen = (path := Path(parent, name)).lstat()
             times = () if stat.S_ISDIR(seen.st_mode) else (seen.st_size, seen.st_mtime_ns, seen.st_ctime_ns)
             found.append(f"{path} {seen.st_ino} {seen.st_mode} {times}")
         if len(found) > MOST_FILES:
@@ -72,13 +72,13 @@ def marks(folder: Path) -> list[str]:
 
 
 def _holder(path: Path, folder: Path, roots: Sequence[Path]) -> Path | None:
-    """Return the innermost folder that holds a file: a toolchain may lie below a claim, or a claim below it."""
+    """Return the innermost of those folders around a file: a toolchain may be inside a claim, or a claim inside it."""
     around = [each for each in (*roots, folder) if path.is_relative_to(each)]
     return max(around, key=lambda each: len(each.parts), default=None)
 
 
 def _resolved(path: Path, as_named: Path) -> Path:
-    """Return the file itself, which both names must lead to."""
+    """Return the real path, which must be the same for both names."""
     lost = Unsupported(f"a source that reads {path.name!r}, which cannot be found again by this name")
     try:
         real, named = path.resolve(strict=True), as_named.resolve(strict=True)

@@ -1,4 +1,4 @@
-"""What the later stages need of a device and of a variant built for it."""
+"""The interfaces of a device and of a variant built for it."""
 
 from __future__ import annotations
 
@@ -12,19 +12,19 @@ from audit.model import BuildNote, Claim, Device, Shape, Variant
 
 
 class BuiltVariant(Protocol):
-    """A variant compiled for a device, and how a session must load and treat it."""
+    """A variant compiled for a device."""
 
     @property
     def note(self) -> BuildNote:
-        """How it was compiled, for the record."""
+        """The compilation, for the record."""
 
     @property
     def limit_s(self) -> float:
-        """Wall-clock seconds a session may take."""
+        """The limit of a session in seconds, see `processes.Deadline`."""
 
     @property
     def orders(self) -> tuple[str, ...]:
-        """The orders of threads and blocks in which every variant is asked."""
+        """The orders of threads and blocks in which every variant is run."""
 
     @property
     def more_orders(self) -> tuple[str, ...]:
@@ -32,7 +32,7 @@ class BuiltVariant(Protocol):
 
     @property
     def fills(self) -> tuple[str, ...]:
-        """What fresh shared memory and lanes that take no part can be made to hold; empty where that is not ours."""
+        """Values to put into fresh shared memory and inactive lanes; empty where that is impossible."""
 
     @property
     def nan_memory(self) -> str:
@@ -40,7 +40,7 @@ class BuiltVariant(Protocol):
 
     @property
     def poisons(self) -> dict[str, bytes]:
-        """Memory modes that fill fresh memory with a pattern, and the pattern, repeated."""
+        """Memory modes that fill fresh memory with a pattern, and the pattern."""
 
     @property
     def traced_memory(self) -> str:
@@ -55,14 +55,14 @@ class BuiltVariant(Protocol):
         """Whether sessions can check every memory access."""
 
     def defines(self, kernel: str) -> bool:
-        """Whether a kernel, as the device names it, was compiled from the source."""
+        """Return whether the kernel of that device name was compiled from the source."""
 
     def settings(self, *, memory: str, order: str, check: bool, fill: str | None = None) -> DeviceSettings:
-        """Return what a session must load and how the device behaves there. Without a fill, fresh shared memory holds a
-        NaN and lanes that take no part give zero, as on most GPUs."""
+        """Return the settings of a session. Without a fill, fresh shared memory holds NaN and inactive lanes give zero,
+        as on most GPUs."""
 
     def located(self, reports: Sequence[dict[str, Any]]) -> list[dict[str, Any]]:
-        """Reports of the device with `line` filled in from debug information where it was unknown."""
+        """Return reports of the device with an unknown `line` filled in from debug information."""
 
 
 @dataclass(frozen=True)
@@ -70,12 +70,11 @@ class Levels:
     """The ways a device builds a variant.
 
     Attributes:
-        first: every variant is built so, and asked.
-        confirming: a proved failure must show here too, in a build made when it is needed; None on real hardware.
-        published: the claimed kernel is built so beside the first level, asked again and timed; so is what the first
-            level cannot take. None where the first level is all there is.
-        oldest: code for the least compute capability a variant names, which this device can run as well; None where
-            code is not made for GPUs.
+        first: the level of every variant.
+        confirming: the level at which a proved failure must show too, built on demand; None on real hardware.
+        published: the second level of the claimed kernel, which is probed again and timed, and the level of a variant
+            that the first one cannot take. None where there is only one.
+        oldest: code for a variant's least compute capability, which this device runs too; None on the emulated device.
     """
 
     first: str
@@ -84,7 +83,7 @@ class Levels:
     oldest: str | None = None
 
     def checked(self, level: str) -> str:
-        """The level. Raises ValueError if the device has no such level, listing those it has."""
+        """Return the level. Raises ValueError with the known levels if the device has no such level."""
         known = [name for name in (self.first, self.confirming, self.published, self.oldest) if name]
         if level not in known:
             raise ValueError(f"no such level: {level}; known: {', '.join(known)}")
@@ -92,20 +91,20 @@ class Levels:
 
 
 class AuditDevice(Protocol):
-    """A place where variants are built and run."""
+    """A device that variants are built for and run on."""
 
     @property
     def levels(self) -> Levels:
-        """The ways it builds."""
+        """The device's levels."""
 
     def describe(self) -> Device:
-        """What it is, for the record."""
+        """Return the device for the record."""
 
     def shapes(self, claim: Claim) -> tuple[Shape, ...]:
-        """The shapes of the claim this device can run in reasonable time."""
+        """Return the shapes of the claim that this device can run in reasonable time."""
 
     def prepare(self) -> None:
-        """Builds what all variants share, so that the first build does not wait for it."""
+        """Build the files that all variants share, ahead of the first build."""
 
     def build(self, source: Path, variant: Variant, *, optimisation: str) -> BuiltVariant:
-        """Compiles one variant at one of its levels. Raises CompileError or Unsupported."""
+        """Compile one variant at one of the levels. Raises CompileError or Unsupported."""

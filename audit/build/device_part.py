@@ -1,8 +1,8 @@
-"""The device part of a CUDA source: what a device compiler needs to judge its kernels, without torch's headers.
+"""The device part of a CUDA source, for a device compiler without torch's headers.
 
-Kept: kernels, `__device__` functions, `constexpr` functions, types, constants, macros, CUDA includes. Blanked: host
-functions, bindings, prototypes, host state, and every other include. A template that only host code instantiates is
-parsed, not compiled. Kernels that name torch types (accessors, `at::opmath_type`) still need torch and do not compile.
+It has kernels, `__device__` functions, `constexpr` functions, types, constants, macros, CUDA includes. Host functions,
+bindings, prototypes, host state, and all other includes are blank. A template that only host code instantiates is
+parsed, not compiled. Kernels with torch types (accessors, `at::opmath_type`) still need torch and do not compile.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from tree_sitter import Node
 from audit.review.cuda_source import CudaSource, Function, Include
 from audit.review.token_scan import blanked
 
-# What torch's headers bring along and device code relies on. NVRTC has no standard headers.
+# Headers that torch's headers include and device code relies on. NVRTC has no standard headers.
 _PRELUDE = """\
 #ifndef __CUDACC_RTC__
 #include <algorithm>
@@ -66,27 +66,27 @@ _HOST = re.compile(
 
 
 def device_part(source: CudaSource) -> str:
-    """The source with its host part blanked, behind a prelude of standard headers; `#line` keeps line numbers."""
+    """Return the source with a blank host part, after a prelude of standard headers; `#line` keeps line numbers."""
     return _PRELUDE + blanked(source.code, sorted(set(_dropped(source))))
 
 
 def _dropped(source: CudaSource) -> Iterator[tuple[int, int]]:
     for include in source.includes:
-        if not _kept_include(source, include):
+        if not _is_needed_include(source, include):
             yield include.start, include.end
     functions = {function.end: function for function in source.functions}
     for node in _pieces(source.tree.root_node):
         start, end = node.start_byte, node.end_byte
         if end in functions and functions[end].start == start:
-            keep = _kept_function(source, functions[end])
+            needed = _is_needed_function(source, functions[end])
         else:
-            keep = _kept(node, source.masked[start:end])
-        if not keep:
+            needed = _is_needed(node, source.masked[start:end])
+        if not needed:
             yield start, end
 
 
 def _pieces(root: Node) -> Iterator[Node]:
-    """Declarations at namespace scope, inside whatever conditionals and linkage blocks."""
+    """Yield the declarations at namespace scope, also inside conditionals and linkage blocks."""
     containers = [root]
     while containers:
         container = containers.pop()
@@ -99,19 +99,19 @@ def _pieces(root: Node) -> Iterator[Node]:
 
 
 def _declares_one(node: Node) -> bool:
-    """`extern "C" void f() {...}` is one declaration, `extern "C" {...}` a block."""
+    """Return whether a linkage specification is one declaration, `extern "C" void f() {...}`, not a block."""
     body = node.child_by_field_name("body")
     return node.type == "linkage_specification" and body is not None and body.type != "declaration_list"
 
 
-def _kept_function(source: CudaSource, function: Function) -> bool:
+def _is_needed_function(source: CudaSource, function: Function) -> bool:
     if function.kind != "host":
         return True
     constant = "constexpr" in source.masked[function.start : function.body_start]
     return constant and not _HOST.search(source.masked, function.start, function.end)
 
 
-def _kept(node: Node, masked: str) -> bool:
+def _is_needed(node: Node, masked: str) -> bool:
     kind = node.type
     if kind.startswith("preproc"):
         return True
@@ -124,7 +124,7 @@ def _kept(node: Node, masked: str) -> bool:
     return kind in _TYPES or kind in _FREE or kind == "ERROR"
 
 
-def _kept_include(source: CudaSource, include: Include) -> bool:
+def _is_needed_include(source: CudaSource, include: Include) -> bool:
     quoted = '"' in source.code[include.start : include.end]
     return bool(_CUDA_HEADER.match(include.header)) or (quoted and not _TORCH_HEADER.match(include.header))
 
@@ -133,12 +133,12 @@ _INCLUDE_LINE = re.compile(r'^[ \t]*#[ \t]*include[ \t]*[<"](?P<header>[^>"\n]*)
 _HALF = re.compile(r"half|HALF|fp16")
 _BFLOAT = re.compile(r"bfloat16|BFLOAT16|bf16")
 _CCCL = re.compile(r"cooperative_groups|cuda/|cuda_pipeline|nv/target")
-# Headers NVRTC reads; of the others it has the content built in, or device code has no use for them.
+# Headers that NVRTC reads; the content of others is built in or useless in device code.
 _READ = re.compile(r"mma\.h|cooperative_groups|cuda_(?:fp|bf)\d+\.h|cuda/|cuda_pipeline|nv/target|math_constants\.h")
 
 
 def device_text(source: CudaSource) -> str:
-    """Text for NVRTC. Its lines are those of the source."""
+    """Return the text for NVRTC, with the source's line numbers."""
     cut = device_part(source).partition("#line 1\n")[2]
     headers = [match["header"] for match in _INCLUDE_LINE.finditer(cut)]
     body = _INCLUDE_LINE.sub(lambda match: match.group() if _READ.match(match["header"]) else "", cut)

@@ -1,4 +1,4 @@
-"""The devices there are, and which one `auto` means here."""
+"""Choose the devices of an audit."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ CHOICES = ("auto", "cuda", "emulated")
 
 
 def choose(name: str, claim: Claim) -> AuditDevice:
-    """The device of that name for that claim; `auto` is a GPU if one can be built for and run here.
+    """Return the device of that name for that claim; `auto` is a GPU if this machine can build for it and run it.
 
     Raises:
         BadInput: the name is unknown, or the device cannot be used here; says what to install.
@@ -25,15 +25,15 @@ def choose(name: str, claim: Claim) -> AuditDevice:
     return _emulated(claim)
 
 
-def beside(device: AuditDevice, claim: Claim) -> tuple[AuditDevice, ...]:
-    """Devices that can give evidence beside that one: the emulated device sees races and coverage a GPU hides."""
+def secondary_devices(device: AuditDevice, claim: Claim) -> tuple[AuditDevice, ...]:
+    """Return the devices that add evidence to that one: the emulated device sees races and coverage a GPU hides."""
     if device.describe().kind == "cuda" and shutil.which("g++") is not None:
         return (_emulated(claim),)
     return ()
 
 
 def _emulated(claim: Claim) -> AuditDevice:
-    from audit.build.emulated.device import EmulatedDevice, capability_named  # needs nothing of CUDA's
+    from audit.build.emulated.device import EmulatedDevice, capability_named  # needs no CUDA
 
     return EmulatedDevice(compute_capability=capability_named(claim))
 

@@ -1,4 +1,4 @@
-"""What a record says of a build: a note in the environment and a finding about the variant."""
+"""The parts of a record about a build: a note in the environment and a finding about the variant."""
 
 from __future__ import annotations
 
@@ -15,18 +15,18 @@ _FOLDERS = re.compile(r"(?<![\w.])/(?:[\w.+@-]+/)+")
 
 
 def without_folders(text: str) -> str:
-    """The text with the folders of absolute paths taken out: a record names files, not where they lie."""
+    """Return the text with file names in place of absolute paths: a record has no folders of a machine."""
     return _FOLDERS.sub("", text)
 
 
 def failed_note(variant: Variant, optimisation: str, error: CompileError | Unsupported) -> BuildNote:
-    """The note of a build that gave no library; a compile log is kept in the compiler's words, shortened at its end."""
+    """Return the note of a failed build, with the compiler's log cut at LOG_CHARACTERS."""
     compiled = isinstance(error, CompileError)
     return BuildNote(
         variant=variant.name,
         optimisation=optimisation,
         outcome="does not compile" if compiled else "not supported",
-        header_set=error.rung if isinstance(error, CompileError) else None,
+        header_set=error.header_set if isinstance(error, CompileError) else None,
         compiler=None,
         flags=(),
         seconds=0.0,
@@ -36,9 +36,8 @@ def failed_note(variant: Variant, optimisation: str, error: CompileError | Unsup
 
 
 def build_finding(note: BuildNote, refusal: Refusal | None = None) -> Finding:
-    """What came of a build. One that failed fails no kernel, as our headers may be at fault: it is an error or a skip,
-    unless the compiler that the source is written for refuses it too, by `refusal`.
-    """
+    """Return the finding about a build. A failed build is an error or a skip, as our headers may be at fault, unless
+    the compiler that the source is written for refuses it too, by `refusal`."""
     if note.outcome == "built":
         return Finding(probe="build", target=note.variant, outcome="pass", summary=f"built at {note.optimisation}")
     if note.outcome == "not supported":

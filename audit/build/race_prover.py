@@ -1,10 +1,10 @@
-"""An independent prover of races: `sentryward`, where it is installed (`pip install .[prover]`), asked about launches.
+"""An independent prover of races in launches: `sentryward`, where it is installed (`pip install .[prover]`).
 
-It reads PTX and one launch with its integers, and looks at every schedule of its threads. PTX is made by NVRTC for
-compute capability 10.0, for which the prover is written: for older targets it loses track of pointers. Seen of 0.1.1 on
-22 kernels whose sources are known: every race it named was one, or writes of one value; every kernel it called free of
-races was. It refuses atomics that decide control flow. It takes threads that have ended for ones that a barrier waits
-for, so what it says of barriers is not taken over.
+It reads PTX and one launch with its integers, and covers every schedule of its threads. NVRTC makes the PTX for compute
+capability 10.0, for which the prover is written: for older targets it loses track of pointers. Observed for 0.1.1 on 22
+kernels with known sources: every reported race was one, or writes of one value; every kernel reported free of races
+was. It refuses atomics that decide control flow. It assumes that barriers wait for threads that have ended, so its
+answers about barriers are ignored.
 """
 
 from __future__ import annotations
@@ -40,7 +40,7 @@ _BITS = {f"{kind}{bits}": bits for kind in "usb" for bits in (8, 16, 32, 64)}
 
 @dataclass(frozen=True)
 class Proof:
-    """What the prover says of one launch; `lines` are those of the two accesses, `why` a reason for no answer."""
+    """The prover's answer about one launch; `lines` are those of the two accesses, `why` a reason for no answer."""
 
     kernel: str
     grid: tuple[int, ...]
@@ -51,19 +51,19 @@ class Proof:
 
 
 def version() -> str | None:
-    """The prover's version where it and NVRTC are here, else None."""
+    """Return the prover's version if it and NVRTC are installed, else None."""
     if find_spec(NAME) is None or _nvrtc() is None:
         return None
     return metadata.version(NAME)
 
 
 def proofs(source: Path, launches: Iterable[Mapping[str, Any]]) -> list[Proof]:
-    """What it says of the first different launches of a source.
+    """Return its answers about the first MOST_LAUNCHES different launches of a source.
 
     Args:
         source: a `.cu` file.
-        launches: as the emulated device tells them: `kernel` as written at the launch, `grid`, `block`,
-            `dynamic_shared_bytes`, `arguments` (integers, None for anything else).
+        launches: those of the emulated device: `kernel` as written at the launch, `grid`, `block`,
+            `dynamic_shared_bytes`, `arguments` (integers, None for other types).
     """
     different: dict[str, Mapping[str, Any]] = {}
     for launch in launches:
@@ -91,20 +91,20 @@ def _nvrtc() -> Path | None:
 
 
 def _torch() -> Path:
-    """torch's folder; the judge's process does not import it."""
+    """Return torch's folder; the judge's process does not import torch."""
     spec = find_spec("torch")
     return Path(spec.origin).parent if spec and spec.origin else Path()
 
 
 def _of_a_wheel() -> Path | None:
-    """NVRTC as a package of its own, wherever that lies."""
+    """Return NVRTC of an installed wheel."""
     spec = find_spec("nvidia")
-    places = [Path(place) for place in (spec.submodule_search_locations if spec else None) or ()]
-    return next((path for place in places for path in sorted(place.glob("*/lib/libnvrtc.so.[0-9]*"))), None)
+    folders = map(Path, (spec.submodule_search_locations if spec else None) or ())
+    return next((path for folder in folders for path in sorted(folder.glob("*/lib/libnvrtc.so.[0-9]*"))), None)
 
 
 def _compiled(source: Path, kernel: str, folder: Path) -> tuple[str | None, str]:
-    """The kernel's name in the PTX, or None and why not."""
+    """Return the kernel's name in the PTX, or None and the reason."""
     (folder / SOURCE).write_text(device_text(parse(untrusted.text(source))), encoding="utf-8")
     library, headers = _nvrtc(), fast_toolchain.cuda_include_of(_torch())
     include = [f"-I{fast_toolchain.INCLUDE}", *([f"-I{headers}", f"-I{headers}/cccl"] if headers else [])]
@@ -126,7 +126,7 @@ def _compiled(source: Path, kernel: str, folder: Path) -> tuple[str | None, str]
 
 
 def parameters(ptx: str, entry: str) -> list[str]:
-    """The PTX types of a kernel's parameters, in order; of an array of bytes `b8`."""
+    """Return the PTX types of a kernel's parameters, in order; `b8` for an array of bytes."""
     _, _, behind = ptx.partition(f".entry {entry}(")
     listed, _, _ = behind.partition(")")
     declared = [part.split() for part in listed.split(",") if ".param" in part]
@@ -134,7 +134,7 @@ def parameters(ptx: str, entry: str) -> list[str]:
 
 
 def _asked(entry: str, launch: Mapping[str, Any], types: list[str]) -> dict[str, Any]:
-    """The prover's input: the launch, and the integers as the kernel gets them."""
+    """Return the prover's input: the launch, and the kernel's integer arguments."""
     found = [
         {"parameter": index, "type": f"u{_BITS[kind]}", "value": value % 2 ** _BITS[kind]}
         for index, (kind, value) in enumerate(zip(types, launch["arguments"], strict=False))
@@ -159,9 +159,9 @@ def _ran(folder: Path) -> str:
 
 
 def read(text: str) -> tuple[Answer, tuple[int, ...], str]:
-    """The answer in the prover's JSON, the lines of the two accesses, and why there is none.
+    """Return the answer in the prover's JSON, the lines of the two accesses, and the reason for no answer.
 
-    Two writes of one word may write the same value, which it does not ask. What it says of barriers is no answer here.
+    Two writes of one word may write the same value, which it does not check. Its answers about barriers are ignored.
     """
     try:
         report = json.loads(text)
@@ -179,7 +179,6 @@ def read(text: str) -> tuple[Answer, tuple[int, ...], str]:
 
 
 def _lines(witness: Mapping[str, Any]) -> tuple[int, ...]:
-    """The lines of the source, of both accesses, where they are of it."""
-    places = [one.get("location") or {} for one in (witness["first"], witness["second"])]
-    own = [place for place in places if Path(str(place.get("file", ""))).name == SOURCE]
-    return tuple(int(place["line"]) for place in own)
+    """Return the lines of both accesses, if they are in the source."""
+    locations = [one.get("location") or {} for one in (witness["first"], witness["second"])]
+    return tuple(int(one["line"]) for one in locations if Path(str(one.get("file", ""))).name == SOURCE)

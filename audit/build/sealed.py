@@ -1,4 +1,4 @@
-"""Runs in a session: files of a build as the judge knows them, whatever has become of them on the disk since."""
+"""Runs in a session: load files of a build only if they are those that the judge knows."""
 
 from __future__ import annotations
 
@@ -16,10 +16,10 @@ class Changed(RuntimeError):
 
 
 def checked(path: Path, digests: Mapping[Path, str]) -> bytes:
-    """Return the bytes of a file, once they have the SHA-256 that the judge holds for it.
+    """Return the bytes of a file with the judge's SHA-256.
 
     Raises:
-        Changed: they have another one, or the judge holds none.
+        Changed: the bytes have another one, or the judge has none.
         OSError: the file cannot be read.
     """
     data = path.read_bytes()
@@ -29,11 +29,11 @@ def checked(path: Path, digests: Mapping[Path, str]) -> bytes:
 
 
 def sealed(path: Path, digests: Mapping[Path, str] | None) -> Path:
-    """Return the path of a checked copy in memory, which no process can write; it lasts as long as this process.
+    """Return the path of a checked, immutable copy in memory, which lasts as long as this process.
 
     Args:
-        path: of a library.
-        digests: see `checked`; None gives the file itself, where no claimed code runs.
+        path: a library.
+        digests: see `checked`; None returns the file itself, where no claimed code runs.
     """
     if digests is None:
         return path

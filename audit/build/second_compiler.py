@@ -1,8 +1,8 @@
-"""Does the compiler a source is written for refuse it too? Asked of the claimed kernel alone, where a build failed.
+"""Does the compiler a source is written for refuse it too? Asked about the claimed kernel alone, after a failed build.
 
-The emulated device compiles against headers of its own, so its refusal alone says little: nvcc parses the whole unit
-against torch's headers, compiles its kernels and assembles them; nothing of it is run. On a GPU the published
-build is torch's own, and its words are taken.
+The emulated device compiles with headers of its own, so its refusal alone does not count: nvcc parses the whole unit
+with torch's headers, compiles its kernels and assembles them, but does not run them. On a GPU the published build is
+torch's own, so its log counts.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from importlib import metadata
 from importlib.util import find_spec
 from pathlib import Path
 
-from audit.build.cuda.compile import RUNG, compiler_words
+from audit.build.cuda.compile import HEADER_SET, compiler_words
 from audit.build.cuda.toolchain import cuda_home, parse_nvcc
 from audit.build.names import TORCH_MACROS
 from audit.build.python.source import PythonSource
@@ -25,65 +25,65 @@ from audit.model.run_directory import Scratch
 from audit.sandbox import command
 
 LIMIT_S = 300.0
-"""A refusal comes behind 60 s of torch's headers on one core; a machine under load takes longer."""
+"""A refusal takes 60 s for torch's headers on one core, longer under load."""
 VERSION_LIMIT_S = 60.0
 NEWEST = 90
-"""The least architecture asked: what a newer GPU takes is not refused for an older one's sake."""
+"""The least target: a source for a newer GPU is not refused because of an older one."""
 OF_THE_MACHINE = re.compile(
     r"No such file or directory|Permission denied|cannot open source file|nvcc fatal|unsupported GNU|catastrophic|"
     r"the (?:build|compiler) (?:had|was)|built for sm_|not supported on \.target|requires \.target"
 )
-"""Words that something missing here, a limit of ours or a wrong target explains."""
+"""Messages that a missing part here, a limit of ours or a wrong target explains."""
 STOPPED = re.compile(r"error: the (?:build|compiler) (?:had not ended|was ended)")
-"""A limit ended the first compiler: another would only come to its own."""
+"""The message of a limit that ended the first compiler: another one would reach its own."""
 EITHER_WAY = re.compile(
     r"error: (?:identifier \".*\" is undefined|expected an? |class \".*\" has no member|name must be)"
 )
-"""What a missing declaration of CUDA's half types does not cure: torch's macros only take such declarations away."""
+"""Errors that torch's macros cannot cure, since they only remove declarations of CUDA's half types."""
 ERROR = re.compile(r"\berror\b|undefined symbol|ptxas fatal", re.IGNORECASE)
 REMOVED = re.compile(r"\bDeprecatedTypeProperties\b")
-"""What torch took out of its headers (`AT_DISPATCH_...(x.type(), ...)`): a source that was built with it says so."""
+"""A type that torch has removed (`AT_DISPATCH_...(x.type(), ...)`): an older torch compiles such a source."""
 GENERATED = "c10/cuda/impl/cuda_cmake_macros.h"
-"""A header that torch's own build writes, with this one macro; torch for the CPU comes without it."""
+"""A header of torch's own build with this one macro, which torch for the CPU lacks."""
 INLINE_HEADERS = "#include <torch/types.h>\n#include <cuda.h>\n#include <cuda_runtime.h>\n"
-"""What torch puts before the CUDA texts of an extension."""
+"""The includes that torch adds to the CUDA texts of an extension."""
 
 
 UNBOUND = "error: the source binds no function for Python: it has no PYBIND11_MODULE and no TORCH_LIBRARY"
-"""The log of a source that compiles and can be loaded by nobody."""
+"""The log of a source that compiles, but has no function to load."""
 
 
 @dataclass(frozen=True)
 class Refusal:
-    """What the compiler said, in its own words, and which it is, with versions."""
+    """A compiler with its version, and its errors."""
 
     compiler: str
     log: str
 
 
-def asked(note: BuildNote, variant: Variant, source: Path, *, kind: DeviceKind) -> Refusal | None:
-    """What is said against the claimed kernel where that note's build failed on a device of that kind; else None."""
+def refusal_of(note: BuildNote, variant: Variant, source: Path, *, kind: DeviceKind) -> Refusal | None:
+    """Return the refusal of the claimed kernel after that note's failed build on a device of that kind, if any."""
     if variant.role != "claimed" or note.outcome != "does not compile" or STOPPED.search(note.log):
         return None
     if note.log == UNBOUND:
         return Refusal("Python's import", UNBOUND)
     if kind == "cuda":
-        return of_torch(note.log) if note.header_set == RUNG else None
+        return of_torch(note.log) if note.header_set == HEADER_SET else None
     return of_nvcc(source, compute_capability=variant.compute_capability)
 
 
 def of_torch(log: str) -> Refusal | None:
-    """The refusal in the log of torch's extension builder; None where something else kept it from building."""
+    """Return the refusal in the log of torch's extension builder; None where the machine explains the failure."""
     words = _errors(log)
     return None if not words or OF_THE_MACHINE.search(log) else Refusal("torch's extension builder", words)
 
 
 def of_nvcc(source: Path, *, compute_capability: int) -> Refusal | None:
-    """What nvcc says against the source; None where it takes it, there is no nvcc, or it gave no answer in time.
+    """Return nvcc's refusal of the source; None where it compiles, there is no nvcc, or it takes too long.
 
     Args:
         source: a `.cu` file, or a `.py` that builds extensions from texts.
-        compute_capability: the least one that the source is for, 75 for 7.5.
+        compute_capability: the source's least one, 75 for 7.5.
     """
     home, torch = cuda_home(), find_spec("torch")
     unit = _unit(source)
@@ -98,7 +98,7 @@ def of_nvcc(source: Path, *, compute_capability: int) -> Refusal | None:
         generated.write_text("#define C10_CUDA_BUILD_SHARED_LIBS\n", encoding="utf-8")
         own = [*_flags([*folders, folder / "generated"], compute_capability), f"-I{source.parent}", str(text)]
         words = ""
-        for macros in ((), TORCH_MACROS):  # each is how some builds are made: only what neither takes is refused
+        for macros in ((), TORCH_MACROS):  # some builds have them: a refusal needs both
             done = command.run([nvcc, *macros, *own], folder=folder, limit_s=LIMIT_S, reads=[source.parent, *folders])
             words = _errors(compiler_words(done.out + done.err))
             if done.code == 0 or done.stopped or not words or OF_THE_MACHINE.search(words):
@@ -146,5 +146,5 @@ def _flags(folders: list[Path], compute_capability: int) -> list[str]:
 
 
 def _errors(log: str) -> str:
-    """The lines that name errors, those aside that an older torch does not give; empty where none does."""
+    """Return the lines with errors, without those about removed types; empty if there are none."""
     return "\n".join(line for line in log.splitlines() if ERROR.search(line) and not REMOVED.search(line))

@@ -1,4 +1,4 @@
-"""What a session must load and how its device behaves: the part of a request that a build states."""
+"""The settings of a session's device: the part of a request that depends on a build."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ LEAST_TF32 = 80
 
 
 class Configuration(Frozen):
-    """The emulated device's behaviour; the keys are the arguments of `emulated.runtime.Runtime.configure`."""
+    """The configuration of the emulated device; the keys are the arguments of `emulated.runtime.Runtime.configure`."""
 
     allocator: str
     thread_order: str
@@ -33,7 +33,7 @@ class Configuration(Frozen):
 
 
 class Built(Frozen):
-    """What every build states: the SHA-256 of each file that a session loads, as the judge holds it."""
+    """The common part of all builds: the judge's SHA-256 of each file that a session loads."""
 
     digests: dict[Path, str]
 
@@ -49,7 +49,7 @@ class EmulatedSettings(Built):
 
 
 class EmulatedPythonSettings(Built):
-    """A `.py` variant on the emulated device: libraries (with their header set) and refusals by the key of a text."""
+    """A `.py` variant on the emulated device: libraries (with their header set) and refusals by the key of texts."""
 
     kind: Literal["emulated_python"] = "emulated_python"
     python: Path
@@ -76,8 +76,8 @@ class CudaPython(Built):
     Attributes:
         python: the source.
         init_inputs: the arguments of a `ModelNew`.
-        folder: holds the extensions; None where the source builds none.
-        extensions: `[library, name]` or the words of a refusal, by the key of a text.
+        folder: has the extensions; None where the source builds none.
+        extensions: `[library, name]` or a refusal in words, by the key of texts.
         environment: variables that the session needs.
     """
 
@@ -89,7 +89,7 @@ class CudaPython(Built):
 
 
 class CudaSettings(CudaLibrary):
-    """A compiled variant on a GPU, with what fresh memory holds; see `audit.run.cuda`."""
+    """A compiled variant on a GPU, with the mode of fresh memory; see `audit.run.cuda`."""
 
     kind: Literal["cuda"] = "cuda"
     memory: str
@@ -105,7 +105,7 @@ class CudaPythonSettings(CudaPython):
 
 
 class CheckedSettings(CudaLibrary):
-    """A compiled variant on a GPU under compute-sanitizer, whose path `sanitizer` is."""
+    """A compiled variant on a GPU under compute-sanitizer."""
 
     kind: Literal["cuda_checked"] = "cuda_checked"
     sanitizer: Path

@@ -1,4 +1,4 @@
-"""The judge stage: a pure function of the record. Only proof fails a claim; skip and error never pass one."""
+"""The judge: a pure function of the record. Only proof fails a claim; skip and error never pass one."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ __all__ = [
 
 @dataclass(frozen=True)
 class Rule:
-    """One rule: the headline that it gives where one of the three answers has a state, and when that is, in words."""
+    """One rule: it gives the headline `verdict` where one of the three answers has a state; `when` is that in words."""
 
     name: str
     verdict: VerdictName
@@ -35,12 +35,12 @@ class Rule:
     when: str
 
     def holds(self, answers: Answers) -> bool:
-        """Whether that answer has that state."""
+        """Return whether that answer has that state."""
         return bool(getattr(answers, self.answer).state == self.state)
 
 
 def judge(record: Record) -> Verdict:
-    """The verdict the findings and measurements of the record support: the headline of the first rule that holds."""
+    """Return the verdict that the record supports, with the headline of the first rule that holds."""
     claimed = record.claim.statement.claimed
     if claimed is None:
         return verdicts.unanswerable("the claim folder has no variant of role claimed")
@@ -49,9 +49,9 @@ def judge(record: Record) -> Verdict:
 
 
 def as_judged_now(record: Record) -> Record:
-    """A finished record of an older schema with verdict and ladder derived from its findings by these rules.
+    """Return a finished record of an older schema with verdict and ladder derived from its findings by these rules.
 
-    The verdict keeps the headline it was published with. Any other record is returned as it is.
+    The verdict keeps its published headline. Any other record is returned as it is.
     """
     if record.schema_ >= SCHEMA or record.verdict.name == "incomplete":
         return record
@@ -61,7 +61,7 @@ def as_judged_now(record: Record) -> Record:
 
 
 def opened(path: Path) -> Record:
-    """The record in `path`, judged by these rules. Raises BadInput as `store.read`."""
+    """Return the record in `path`, judged by these rules. Raises BadInput as `store.read`."""
     return as_judged_now(store.read(path))
 
 
@@ -96,5 +96,4 @@ RULES = (
     Rule("right, without a time", "no defect found", "result", "right",
          "right, and no time was taken on a GPU the claim names"),
 )  # fmt: skip
-"""In the order they are tried. The last takes what is left: a result that is right, and a ratio that was not measured.
-"""
+"""In the order they are tried. The last holds for all remaining records: a right result without a measured ratio."""

@@ -1,4 +1,4 @@
-"""The three answers of a verdict: is the result right, can the task tell, was the ratio reached. Pure functions."""
+"""The three answers of a verdict: is the result right, can the task tell, was the ratio reached?"""
 
 from __future__ import annotations
 
@@ -34,20 +34,20 @@ FLOOR, TASK = "floor", "task"
 
 @dataclass(frozen=True)
 class Evidence:
-    """What the answers rest on; `findings` are those about the claimed kernel that decide."""
+    """The basis of the answers; `findings` are the deciding ones about the claimed kernel."""
 
     record: Record
     claimed: Variant
     findings: list[Finding]
 
     def proved(self, *probes: str) -> list[Finding]:
-        """Proved failures of those probes at what the claim speaks of."""
+        """Return the proved failures of those probes within the claim."""
         return [one for one in self.findings if one.fails_kernel and one.probe in probes]
 
 
 @dataclass(frozen=True)
 class Answers:
-    """The three answers, what they rest on, and what each lacks."""
+    """The three answers, their evidence, and missing answers of probes."""
 
     evidence: Evidence
     result: ResultAnswer
@@ -57,7 +57,7 @@ class Answers:
 
 
 def answered(record: Record, claimed: Variant) -> Answers:
-    """The three answers that the findings and measurements of the record support."""
+    """Return the three answers that the findings and measurements of the record support."""
     findings = deciding_about(record.findings, claimed.name)
     evidence = Evidence(record, claimed, findings)
     lacking = tuple(missing(findings))
@@ -66,7 +66,7 @@ def answered(record: Record, claimed: Variant) -> Answers:
 
 
 def result_answer(evidence: Evidence, lacking: tuple[str, ...]) -> ResultAnswer:
-    """Is the result right? A proof decides; what is missing leaves it open; findings of one cause are one reason."""
+    """Is the result right? A proof decides; a missing answer leaves it open; findings of one cause are one reason."""
     failures: dict[ResultState, list[Finding]] = {
         "wrong": evidence.proved(*PROVE_WRONG),
         "cannot be built": evidence.proved(BUILD),
@@ -93,7 +93,7 @@ def _failed(evidence: Evidence, state: ResultState, found: list[Finding]) -> Res
 
 
 def task_answer(record: Record) -> TaskAnswer:
-    """Can the task tell a right kernel from one that computes nothing, at its own inputs or at others?"""
+    """Can the task distinguish a right kernel from one that computes nothing, at its own inputs or at others?"""
     asked = deciding(finding for finding in record.findings if finding.probe == TASK)
     blind = [one for one in asked if one.fails_kernel]
     partly = [one for one in asked if one.outcome == "fail" and one.grade == "hint"]
@@ -108,16 +108,16 @@ def task_answer(record: Record) -> TaskAnswer:
 
 
 def ratio_answer(evidence: Evidence, result: ResultAnswer) -> RatioAnswer:
-    """Was the published ratio reached? Only a right kernel has a ratio; what its time stood for comes first."""
+    """Was the published ratio reached? Only a right kernel whose time is that of its own work has a ratio."""
     if result.state != "right":
         why = f"a ratio counts for a right result; this one: {result.state}"
         return RatioAnswer(state="not measured", reasons=(why,))
-    stood_for: tuple[tuple[RatioState, list[Finding]], ...] = (
+    false_times: tuple[tuple[RatioState, list[Finding]], ...] = (
         ("mistimed", evidence.proved(REPLACED)),
         ("mistimed", evidence.proved(*ESCAPES)),
         ("not its own", evidence.proved(KERNELS)),
     )
-    for state, found in stood_for:
+    for state, found in false_times:
         if found:
             reasons = tuple(causes.reason(members) for members in causes.causes(found))
             places = causes.shown_at(evidence.record, found)
@@ -129,16 +129,16 @@ def ratio_answer(evidence: Evidence, result: ResultAnswer) -> RatioAnswer:
 
 
 def is_impossible(record: Record, finding: Finding) -> bool:
-    """Whether the authors' own time is under the floor; a time that others took says nothing against the claim."""
+    """Return whether the authors' own time is under the floor; a time that others took does not count against it."""
     claim = record.claim.statement
     others = {one.gpu for one in claim.observation if not claim.stated_by_authors(one)}
     return finding.probe == FLOOR and finding.fails_kernel and finding.target not in others
 
 
 def _measured(evidence: Evidence) -> RatioAnswer:
-    """From times taken on a GPU the claim names, against the strongest baseline of the kernel's precision or better.
+    """Return the answer from times on a GPU of the claim, against the strongest baseline of at least its precision.
 
-    Where none is as precise, as where the reference's own convolutions use TF32, against the named one.
+    Where none is as precise, for instance because the reference's own convolutions use TF32, the named one counts.
     """
     record, claimed, wrong = evidence.record, evidence.claimed, wrong_baselines(evidence.record.findings)
     baseline = strongest(record.measurements, claimed.precision, wrong=wrong, beside=claimed.name)
@@ -159,7 +159,7 @@ def _measured(evidence: Evidence) -> RatioAnswer:
 
 
 def published_here(record: Record) -> Speedup | None:
-    """The published ratio for the GPU of the record; None where the claim does not name it."""
+    """Return the published ratio for the GPU of the record; None where the claim does not name it."""
     here = names_in(record.device.name)
     return next((one for one in record.claim.statement.speedup if one.gpu in here), None)
 
@@ -168,8 +168,8 @@ def _compared(evidence: Evidence, published: Speedup, measured: Comparison) -> R
     record, wrong = evidence.record, wrong_baselines(evidence.record.findings)
     places = (Place(shape=record.claim.statement.shapes.claimed, device=record.device.name),)
     least = published.ratio * (1 - MARGIN)
-    told = BASELINE in {measured.baseline, *wrong}
-    named = None if told else compared(record.measurements, evidence.claimed.name, BASELINE)
+    only = BASELINE in {measured.baseline, *wrong}
+    named = None if only else compared(record.measurements, evidence.claimed.name, BASELINE)
     text = f"measured {measured.sentence()} against {measured.baseline}, the strongest baseline of its precision class"
     if strongest(record.measurements, evidence.claimed.precision, wrong=wrong) is None:
         text = f"measured {measured.sentence()} against {measured.baseline}; no baseline timed is as precise"
@@ -179,7 +179,7 @@ def _compared(evidence: Evidence, published: Speedup, measured: Comparison) -> R
     open_reasons = _undecided(evidence, measured, least)
     if not open_reasons and reached is not None:
         open_reasons = _by_another_clock(evidence, reached, least)
-    elif not open_reasons and not told and not _missed(named, least):
+    elif not open_reasons and not only and not _missed(named, least):
         text = f"a session that timed {BASELINE} beside the claimed kernel"
         open_reasons = (f"a ratio to {BASELINE} that counts: {named.sentence()}" if named else text,)
     if open_reasons:
@@ -193,7 +193,7 @@ def _compared(evidence: Evidence, published: Speedup, measured: Comparison) -> R
 
 
 def _undecided(evidence: Evidence, measured: Comparison, least: float) -> tuple[str, ...]:
-    """Reasons why the ratio to the strongest baseline tells nothing, whatever it is."""
+    """Return reasons why the ratio to the strongest baseline is inconclusive, whatever it is."""
     record, claimed = evidence.record, evidence.claimed
     if impossible := _doubts(record, floors.UNDER_FLOOR, {claimed.name, measured.baseline, BASELINE}):
         return impossible
@@ -208,7 +208,7 @@ def _undecided(evidence: Evidence, measured: Comparison, least: float) -> tuple[
 
 
 def _by_another_clock(evidence: Evidence, reached: Comparison, least: float) -> tuple[str, ...]:
-    """Reasons why a ratio does not count that the clocks in the process of claimed code gave."""
+    """Return reasons why a ratio by the clocks in the process of claimed code does not count."""
     record, against = evidence.record, list(_doubts(evidence.record))
     outside = independent_clock.ratio(record.measurements, evidence.claimed.name, reached.baseline)
     if outside is not None and not outside >= least:
@@ -220,7 +220,7 @@ def _by_another_clock(evidence: Evidence, reached: Comparison, least: float) -> 
 def _doubts(
     record: Record, probe: str = independent_clock.NAME, targets: Collection[str] | None = None
 ) -> tuple[str, ...]:
-    """Times that the clock of another process contradicts, or that it could not take; or those another probe doubts."""
+    """Return times that the clock of another process contradicts or lacks, or that another probe doubts, in words."""
     return tuple(
         f"a time that counts: {one.target}: {one.summary}"
         for one in record.findings
@@ -237,7 +237,7 @@ def _reached(measured: Comparison, least: float) -> bool:
 
 
 def _open_hints(findings: list[Finding]) -> list[str]:
-    """Hints of the source review whose own probe was skipped: another device may prove what they point at."""
+    """Return hints of the source review whose own probe was skipped: another device may confirm them."""
     skipped = {finding.probe for finding in findings if finding.outcome == "skip"}
     hints = [finding for finding in findings if finding.grade == "hint" and finding.evidence.get("standing") == "hint"]
     waiting = [hint for hint in hints if hint.evidence.get("confirm_with") in skipped]

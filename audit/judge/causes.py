@@ -1,4 +1,4 @@
-"""Which findings have one cause, where they were seen, and the cause that launch and coverage prove together."""
+"""Group findings by cause, list the shapes and devices that show them, and derive causes from several findings."""
 
 from __future__ import annotations
 
@@ -10,61 +10,61 @@ from audit.judge.evidence import deciding_about, objects
 from audit.model import Finding, Place, Record, Shape
 
 LEAD = ("coverage", "memory_access", "fresh_values", "dead_inputs")
-"""Probes whose sentence says most about a cause that other probes see too."""
+"""Probes whose sentence comes first where several have one cause."""
 GEOMETRY = "launch_geometry"
 SPANS_ONE = re.compile(
     r"forms an index from blockIdx\.(?P<axis>[xyz]) and threadIdx\.[xyz] \(line (?P<index>\d+)\), but grid and block "
     r"of the launch on line (?P<launch>\d+) have extents? (?:1 along|1 and (?P<threads>\d+) along)"
 )
-"""What the source rule of that name says: an axis that the kernel indexes and the launch does not span."""
+"""The text of the source rule of that name: an axis that the kernel indexes and the launch does not span."""
 LABEL = re.compile(r"(?:\w+=\d+, )*\w+=\d+(?=: )")
 OF_ANY_FAILURE = ("review.unchecked_launch", "review.legacy_stream")
-"""Rules of the source review whose lines many right kernels share, so that a failure does not point at them."""
+"""Rules of the source review that hold for many right kernels, so that they explain no failure."""
 PRECISION = "precision"
 ROUNDED = 2.0**-5
-"""The share of a right value by which rounding may move it in a sum of products that do not cancel; bf16 has 2**-8."""
+"""The largest relative error by rounding in a sum of products that do not cancel; bf16 has 2**-8."""
 FIRST_BITS = "bit for bit the result of the first call"
 
 
 def causes(findings: Sequence[Finding]) -> list[list[Finding]]:
-    """Findings of one cause together, in the order of the first of each.
+    """Return the findings grouped by cause, in the order of the first of each group.
 
-    Two findings have one cause where their evidence shows the same elements: unwritten elements, as many wrong
-    elements at one shape or the same worst one, or a result that keeps the bits of an earlier call. Undefined behaviour
-    and the values that depend on it are one.
+    Two findings have one cause where their evidence has the same elements: unwritten elements, as many wrong elements
+    at one shape or the same worst one, or a result that keeps the bits of an earlier call. Undefined behaviour and the
+    values that depend on it have one cause.
     """
     groups: list[tuple[set[Hashable], list[int]]] = []
-    for place, finding in enumerate(findings):
-        marks, together = set(_marks(finding)), [place]
+    for index, finding in enumerate(findings):
+        marks, together = set(_marks(finding)), [index]
         apart = []
-        for known, places in groups:
+        for known, members in groups:
             if known & marks:
-                marks, together = known | marks, [*places, *together]
+                marks, together = known | marks, [*members, *together]
             else:
-                apart.append((known, places))
+                apart.append((known, members))
         groups = [*apart, (marks, together)]
-    return [[findings[place] for place in places] for places in sorted(sorted(places) for _, places in groups)]
+    return [[findings[index] for index in members] for members in sorted(sorted(members) for _, members in groups)]
 
 
 def reason(members: list[Finding]) -> str:
-    """One cause in one sentence: the finding that says most, and which probes see it too."""
+    """Return one cause in one sentence: the leading finding, and the other probes that show it."""
     first, others = led(members)
     return f"{first.probe}: {first.summary}" + (f"; seen too by {', '.join(others)}" if others else "")
 
 
 def led(members: list[Finding]) -> tuple[Finding, tuple[str, ...]]:
-    """Return the finding of one cause that says most, and the other probes that see it too."""
+    """Return the leading finding of one cause, and the other probes that show it."""
     first = min(members, key=lambda one: LEAD.index(one.probe) if one.probe in LEAD else len(LEAD))
     return first, tuple(dict.fromkeys(one.probe for one in members if one.probe != first.probe))
 
 
 def device_name(record: Record, finding: Finding) -> str | None:
-    """The name of the device that gave an answer; None where nothing had to run."""
+    """Return the name of the device that gave an answer; None for one without a device."""
     return next((one.name for one in (record.device, *record.secondary_devices) if one.kind == finding.device), None)
 
 
 def labelled(sentence: str) -> tuple[Shape | None, str]:
-    """The shape that a sentence begins with, and the rest from the colon on; without a shape the whole sentence."""
+    """Return the shape at the beginning of a sentence, and the rest from the colon on; or None and the sentence."""
     label = LABEL.match(sentence)
     if label is None:
         return None, sentence
@@ -72,7 +72,7 @@ def labelled(sentence: str) -> tuple[Shape | None, str]:
 
 
 def sizes_of(value: object) -> Shape | None:
-    """Named sizes of the evidence; None where the value is something else."""
+    """Return a value of the evidence as named sizes; None where it is something else."""
     if not isinstance(value, dict):
         return None
     sizes = {str(name): count for name, count in value.items() if isinstance(count, int) and count > 0}
@@ -80,9 +80,9 @@ def sizes_of(value: object) -> Shape | None:
 
 
 def shape_of(finding: Finding) -> Shape | None:
-    """The shape that a finding speaks of; of a failure over several, the one with the most wrong elements.
+    """Return the shape of a finding; of a failure over several, the one with the most wrong elements.
 
-    An older record may name it in the sentence alone.
+    An older record may have it in the sentence alone.
     """
     entries = [*_entries(finding)]
     failed = [entry for entry in entries if entry.get("right") is False]
@@ -93,7 +93,7 @@ def shape_of(finding: Finding) -> Shape | None:
 
 
 def shown_at(record: Record, findings: Iterable[Finding]) -> tuple[Place, ...]:
-    """The places that show those failures, those of every device asked, each once with the most builds."""
+    """Return the shapes and devices that show those failures, each once with the most builds."""
     about = {(one.probe, one.target) for one in findings}
     shown = [
         one for one in record.findings if (one.probe, one.target) in about and one.outcome == "fail" and one.claimed
@@ -102,18 +102,18 @@ def shown_at(record: Record, findings: Iterable[Finding]) -> tuple[Place, ...]:
 
 
 def asked_at(record: Record, findings: Iterable[Finding]) -> tuple[Place, ...]:
-    """The places at which those answers were given."""
+    """Return the shapes and devices of those answers."""
     pairs = ((one, shape) for one in findings if one.device for shape in (*_shapes(one), None))
     result = _places(record, pairs)
-    shaped = {place.device for place in result if place.shape is not None}
-    return tuple(place for place in result if place.shape is not None or place.device not in shaped)
+    shaped = {one.device for one in result if one.shape is not None}
+    return tuple(one for one in result if one.shape is not None or one.device not in shaped)
 
 
 def geometry_cause(record: Record) -> str | None:
-    """The launch that does not span an axis, where what the output holds agrees with it; else None.
+    """Return the launch that does not span an axis, in words, where the output agrees with it; else None.
 
-    The source rule says which indices of an axis are ever computed, and coverage how many rows, or columns, are written
-    at all: the same number, and at a known launch the same extents.
+    The source rule gives the number of indices of an axis that are computed, and coverage that of rows, or columns,
+    that are written: they agree if both are equal, and at a known launch the extents too.
     """
     about = deciding_about(record.findings, record.claimed_name)
     hints = [one for one in about if one.probe == GEOMETRY and one.outcome == "fail"]
@@ -123,8 +123,8 @@ def geometry_cause(record: Record) -> str | None:
 
 
 def rounding_cause(findings: Iterable[Finding]) -> str | None:
-    """A format of lower precision, where it explains what is wrong: the result has as many bits as that leaves, and no
-    wrong element is off by more than a small share of itself. One element of millions may cost as many bits."""
+    """Return a format of lower precision, in words, where it explains the errors: the result has as many bits as that
+    leaves, and every wrong element has a small relative error. One element of millions may cost as many bits."""
     known = list(findings)
     rough = next((one.evidence for one in known if one.probe == PRECISION and one.outcome == "fail"), None)
     if rough is None or rough.get("within_tolerance") is not False:
@@ -144,9 +144,9 @@ def _near(expected: object, got: object) -> bool:
 
 
 def read_in_source(record: Record) -> tuple[tuple[Finding, Finding], ...]:
-    """Return each line that the source review points at with the failure that the line's own probe proved.
+    """Return each hint of the source review with the proved failure of the probe that confirms it.
 
-    So a missing barrier stands beside a race, a tail without a guard beside a bad access, a cache beside old values.
+    Examples are a missing barrier with a race, an unguarded tail with a bad access, a cache with old values.
     """
     about = deciding_about(record.findings, record.claimed_name)
     proved = {one.probe: one for one in about if one.fails_kernel or (one.grade == "undefined" and one.claimed)}
@@ -171,19 +171,19 @@ def _agreed(found: re.Match[str], coverage: Finding) -> str | None:
 
 
 def _launched(found: re.Match[str], coverage: Finding, reached: int) -> bool:
-    """Whether the launch on that line, where the device tells of it, has those extents along the axis."""
+    """Return whether the launches on that line, if known, have those extents along the axis."""
     own = [one for one in objects(coverage.evidence.get("launches")) if one.get("line") == int(found["launch"])]
-    place = "xyz".index(found["axis"])
+    axis = "xyz".index(found["axis"])
     spans = [(one["grid"], one["block"]) for one in own]
-    return all(_extent(grid, place) == 1 and _extent(block, place) == reached for grid, block in spans)
+    return all(_extent(grid, axis) == 1 and _extent(block, axis) == reached for grid, block in spans)
 
 
-def _extent(sizes: object, place: int) -> object:
-    return sizes[place] if isinstance(sizes, list) and len(sizes) == len("xyz") else None
+def _extent(sizes: object, axis: int) -> object:
+    return sizes[axis] if isinstance(sizes, list) and len(sizes) == len("xyz") else None
 
 
 def _marks(finding: Finding) -> Iterator[Hashable]:
-    """What two findings of one cause have in common."""
+    """Yield the marks of a finding; two findings of one cause share a mark."""
     yield id(finding)
     if finding.probe in ("coverage", "inherited") or _depends_on_history(finding):
         yield "history", _key(shape_of(finding))
@@ -204,14 +204,14 @@ def _marks(finding: Finding) -> Iterator[Hashable]:
 
 
 def _depends_on_history(finding: Finding) -> bool:
-    """Right in one execution order only: what was in memory before decides."""
+    """Return whether the result is right in one execution order only: earlier contents of memory decide."""
     sides = [finding.evidence.get(key) for key in ("claim_first", "reference_first")]
     right = [side.get("right") for side in sides if isinstance(side, dict)]
     return finding.probe == "order" and sorted(map(str, right)) == ["False", "True"]
 
 
 def _keeps_bits(finding: Finding) -> bool:
-    """Other values went in and all that had to move stayed."""
+    """Return whether the result kept its bits although its inputs changed."""
     if finding.probe == "fresh_values":
         return FIRST_BITS in finding.summary
     dead = objects(finding.evidence.get("inputs")) if finding.probe == "dead_inputs" else []
@@ -219,7 +219,7 @@ def _keeps_bits(finding: Finding) -> bool:
 
 
 def _entries(finding: Finding) -> Iterator[dict[str, Any]]:
-    """The parts of the evidence that speak of elements."""
+    """Yield the objects of the evidence."""
     yield dict(finding.evidence)
     for value in finding.evidence.values():
         parts = value if isinstance(value, list) else [value]
@@ -229,11 +229,11 @@ def _entries(finding: Finding) -> Iterator[dict[str, Any]]:
 def _places(record: Record, found: Iterable[tuple[Finding, Shape | None]]) -> tuple[Place, ...]:
     most: dict[tuple[Hashable, str | None], Place] = {}
     for finding, shape in found:
-        place = Place(shape=shape, device=device_name(record, finding), builds=1 + (finding.confirmed is True))
-        key = (_key(shape), place.device)
-        if key not in most or most[key].builds < place.builds:
-            most[key] = place
-    return tuple(place for place in most.values() if place.shape is not None or place.device is not None)
+        one = Place(shape=shape, device=device_name(record, finding), builds=1 + (finding.confirmed is True))
+        key = (_key(shape), one.device)
+        if key not in most or most[key].builds < one.builds:
+            most[key] = one
+    return tuple(one for one in most.values() if one.shape is not None or one.device is not None)
 
 
 def _shapes(finding: Finding) -> list[Shape]:

@@ -1,6 +1,6 @@
-"""Which findings count about a variant, and which answers it needs before it passes; pure functions of findings.
+"""Select the findings that count about a variant, and the answers it needs before it passes.
 
-Where two devices were asked, the GPU's answers decide, and what a GPU hides is added.
+Where two devices were asked, the GPU's answers decide, and the emulated device adds those that a GPU hides.
 """
 
 from __future__ import annotations
@@ -9,55 +9,52 @@ import re
 from collections.abc import Iterable
 from typing import Any
 
+from audit.measure.comparison import TIMED_OUTPUTS
 from audit.model import Finding
 from audit.probes import PROBES, channel, own_reference
 from audit.review import reach
 
 GPU = "cuda"
 SEES_MORE = ("memory_access",)
-"""Questions in which the emulated device sees what no checker on a GPU does: a pass there contradicts nothing."""
+"""Probes in which the emulated device sees more than any checker on a GPU: a pass there contradicts nothing."""
 BUILD = "build"
 KERNELS = "kernels_ran"
 PRECISION = "precision"
 CORRECTNESS = ("contract", "agreement", "order", "coverage", "inherited", "inputs_intact", "memory_access")
-"""The probes that must have answered before a variant counts as right; `memory_access` blocks nothing when skipped."""
+"""The probes that must answer before a variant counts as right; `memory_access` may be skipped."""
 OPTIONAL = ("memory_access",)
-TIMED_OUTPUTS = "timed_outputs"
 REPLACED = "untouched_process"
 ESCAPES = ("late_writes", "current_stream")
-"""Probes that read a result behind its call on the call's own stream, as a clock there would see it."""
+"""Probes that read a result right after its call on the call's own stream, as a timer does."""
 PROVE_WRONG = frozenset({*CORRECTNESS, *PROBES, TIMED_OUTPUTS}) - {KERNELS, PRECISION, REPLACED, *ESCAPES}
-"""The findings that prove a result wrong, also by probes that need not answer. A result may be right though others'
-kernels made it, with fewer bits than declared, though clocks were replaced, or once the whole device has come to rest,
-though nothing on its stream waits for it: rules of their own speak there."""
+"""The probes whose proved failure makes a result wrong, also those that need not answer. A result may be right although
+other kernels made it, it has fewer bits than declared, clocks were replaced, or it is complete only once the whole
+device is idle: these have rules of their own."""
 OWN_REFERENCE = own_reference.FAILS
-"""Stands in an answer that is none because the task was read wrongly; it comes first, as it explains the others."""
+"""Part of an error because the task was read wrongly; it comes first, as it explains the others."""
 OF_CONTRACT = re.compile(r"\bsince contract\b|\bsee contract$")
-"""Why a probe has no answer that only repeats what `contract` says; it is left out of what is missing."""
+"""Part of an answer that only repeats `contract`; it is not listed as missing."""
 NONE_CLAIMED = "none that it speaks of was asked"
-"""Stands in a failure outside the claim that leaves the claim itself without an answer."""
+"""Part of a failure outside the claim that leaves the claim itself without an answer."""
 
 
 def deciding_about(findings: Iterable[Finding], target: str | None) -> list[Finding]:
-    """The deciding answers about a variant, by its name; none about None."""
+    """Return the deciding answers about a variant, by its name."""
     return deciding(one for one in findings if one.target == target)
 
 
 def objects(value: object) -> list[dict[str, Any]]:
-    """The objects in a list of the evidence; none where it is something else."""
+    """Return the objects in a list of the evidence; none where the value is something else."""
     return [one for one in value if isinstance(one, dict)] if isinstance(value, list) else []
 
 
 def deciding(findings: Iterable[Finding]) -> list[Finding]:
-    """The answers a judgement rests on, those of the GPU last.
+    """Return the deciding findings among all about one variant, those of the GPU last.
 
-    Where only one device was asked these are its answers. Beside a GPU the emulated device answers what the GPU could
-    not, and adds undefined behaviour, bad accesses that happened to work there, and failures outside the claim at
-    shapes that the GPU was not asked about. If it proves wrong what the GPU passed, one of them errs: the finding
-    becomes an error, and nothing is concluded from it.
-
-    Args:
-        findings: all about one variant.
+    Where only one device was asked these are its findings. To those of a GPU the emulated device adds answers that the
+    GPU could not give, undefined behaviour, bad accesses that happened to work there, and failures outside the claim at
+    shapes that the GPU was not asked about. Where it proves a failure and the GPU passed, one of them errs: the finding
+    becomes an error.
     """
     known = list(findings)
     if not any(one.device == GPU for one in known):
@@ -65,15 +62,15 @@ def deciding(findings: Iterable[Finding]) -> list[Finding]:
     decided = [one for one in known if one.device in (GPU, None)]
     answers = {one.probe: one for one in decided if one.outcome != "skip"}
     others = (one for one in known if one.device not in (GPU, None) and one.probe != BUILD)
-    added = [result for one in others for result in _beside(one, answers.get(one.probe))]
+    added = [result for one in others for result in _added(one, answers.get(one.probe))]
     disputed = {one.probe for one in added if one.outcome == "error"}
     filled = {one.probe for one in added}
     left = [one for one in decided if one.probe not in (filled if one.outcome == "skip" else disputed)]
     return [*added, *left]
 
 
-def _beside(other: Finding, gpu: Finding | None) -> list[Finding]:
-    """What an answer of the other device adds to that of the GPU."""
+def _added(other: Finding, gpu: Finding | None) -> list[Finding]:
+    """Return the finding that an answer of the emulated device adds to that of the GPU, if any."""
     if other.outcome not in ("pass", "fail"):
         return []
     if gpu is None or other.grade == "undefined" or (other.fails_kernel and other.probe in SEES_MORE):
@@ -87,16 +84,16 @@ def _beside(other: Finding, gpu: Finding | None) -> list[Finding]:
 
 
 def _asked(finding: Finding) -> list[object]:
-    """The shapes that a finding speaks of."""
+    """Return the shapes of a finding."""
     several = objects(finding.evidence.get("shapes", finding.evidence.get("sizes")))
     entries = [one.get("shape", one.get("sizes")) for one in several]
     return [finding.shape, finding.evidence.get("shape"), *entries]
 
 
 def missing(findings: Iterable[Finding]) -> list[str]:
-    """What stands between a variant and passing, in words; empty where nothing does.
+    """Return the missing answers that keep a variant from passing, in words.
 
-    Proved undefined behaviour answers its question, and so does a failure that the claim does not speak of.
+    Undefined behaviour answers its question, and so does a failure outside the claim.
     """
     known = list(findings)
     builds = [finding.summary for finding in known if finding.probe == BUILD and finding.outcome != "pass"]
@@ -112,23 +109,23 @@ def missing(findings: Iterable[Finding]) -> list[str]:
 
 
 def outside(findings: Iterable[Finding]) -> list[Finding]:
-    """Failures at shapes, or for inputs, that the claim does not speak of."""
+    """Return the failures at shapes, or for inputs, outside the claim."""
     return [one for one in findings if one.outcome == "fail" and not one.claimed]
 
 
 def undefined(findings: Iterable[Finding]) -> list[Finding]:
-    """Undefined behaviour at what the claim speaks of."""
+    """Return the findings of undefined behaviour within the claim."""
     return [one for one in findings if one.grade == "undefined" and one.claimed]
 
 
 def _answers(findings: Iterable[Finding]) -> dict[str, Finding]:
-    """The last finding of each probe; one outside the claim only where there is no other."""
+    """Return the last finding of each probe; one outside the claim only where there is no other."""
     ordered = sorted(findings, key=lambda finding: finding.claimed)
     return {finding.probe: finding for finding in ordered}
 
 
 def _blocks_nothing(finding: Finding) -> bool:
-    """Beyond the probes that must answer only an error stands in the way, and nothing where a mechanism is absent."""
+    """Return whether a finding without an answer keeps no variant from passing: only errors of other probes do."""
     if finding.probe in CORRECTNESS:
         return finding.probe in OPTIONAL and finding.outcome == "skip"
     asked = {*PROVE_WRONG, PRECISION, REPLACED, *ESCAPES, channel.NAME, reach.NAME}
@@ -136,8 +133,8 @@ def _blocks_nothing(finding: Finding) -> bool:
 
 
 def _answered(finding: Finding) -> bool:
-    """A pass answers, proved undefined behaviour too, a hint of it where skipping would do, and a failure outside the
-    claim where the claim itself was asked."""
+    """Return whether a finding answers its probe: a pass, undefined behaviour, a hint of an optional probe, or a
+    failure outside the claim where the claim itself was asked."""
     if finding.outcome == "fail" and not finding.claimed:
         return NONE_CLAIMED not in finding.summary
     may_be_hint = finding.grade == "hint" and finding.probe in OPTIONAL

@@ -1,4 +1,4 @@
-"""Every variant's place, and the claimed kernel beside its one-change ablations; from the findings alone."""
+"""The rung of every variant, and the table of the claimed kernel and its one-change ablations."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ class AblationRow:
 
 
 def ladder(claim: Claim, findings: Iterable[Finding], measurements: Iterable[Measurement] = ()) -> tuple[Rung, ...]:
-    """Every variant's place, in the order of `claim.toml`; only a passing variant has a time."""
+    """Return every variant's rung, in the order of `claim.toml`; only a passing variant has a time."""
     known = tuple(measurements)
     return tuple(
         rung.model_copy(update={"median_ms": median_ms(known, rung.variant)}) if rung.state == "passed" else rung
@@ -32,7 +32,7 @@ def ladder(claim: Claim, findings: Iterable[Finding], measurements: Iterable[Mea
 
 
 def rungs(variants: Iterable[Variant], findings: Iterable[Finding]) -> list[Rung]:
-    """The places of those variants, without times."""
+    """Return the rungs of those variants, without times."""
     known = tuple(findings)
     return [_rung(variant, deciding_about(known, variant.name)) for variant in variants]
 
@@ -59,7 +59,7 @@ def _rung(variant: Variant, findings: list[Finding]) -> Rung:
 
 
 def ablation_table(record: Record) -> list[AblationRow]:
-    """The claimed kernel and its one-change ablations, generated ones included, each in both execution orders."""
+    """Return the rows of the claimed kernel and its ablations, generated ones included."""
     own = [variant for variant in record.claim.statement.variant if variant.role in ("claimed", "ablation")]
     rows = [*own, *(one.variant for one in record.generated)]
     states = {rung.variant: rung.state for rung in rungs(rows, record.findings)}
@@ -67,9 +67,9 @@ def ablation_table(record: Record) -> list[AblationRow]:
 
 
 def cure(record: Record) -> str | None:
-    """The smallest change that makes the claimed kernel right, in one sentence; None where the table cannot tell.
+    """Return the smallest change that makes the claimed kernel right, in one sentence; None if the table has none.
 
-    A change that the audit generated was asked less than an ablation, so its sentence says where it is right.
+    A generated change is tested less than an ablation, so its sentence is limited to the tested shapes.
     """
     table = ablation_table(record)
     changed = [row for row in table if row.changes]

@@ -1,4 +1,4 @@
-"""How each headline is worded from the three answers; which headline it is, `audit.judge` decides."""
+"""Word each verdict from the three answers; `audit.judge` decides its headline."""
 
 from __future__ import annotations
 
@@ -14,14 +14,14 @@ from audit.model import Finding, Record, ResultAnswer, Verdict, VerdictName
 
 DEAD_INPUTS = "dead_inputs"
 NAMED = re.compile(r"input_(\d+)_(\w+)")
-"""An input as `dead_inputs` names it in its evidence: its place and the parameter's name."""
+"""The name of an input in the evidence of `dead_inputs`: its position and the parameter's name."""
 OTHER_INPUTS = "distributions"
 NOT_ENOUGH = "the evidence does not suffice to judge"
 Confidence = Literal["high", "medium", "low"]
 
 
 class Words(TypedDict, total=False):
-    """What a verdict says beside its name and its three answers."""
+    """The fields of a verdict other than its name and its three answers."""
 
     reasons: tuple[str, ...]
     confidence: Confidence
@@ -32,13 +32,13 @@ class Words(TypedDict, total=False):
 
 
 def worded(name: VerdictName, answers: Answers) -> Verdict:
-    """The verdict of that name, with its three answers."""
+    """Return the verdict of that name, with its three answers."""
     words = WORDS[name](answers)
     return Verdict(name=name, result=answers.result, task=answers.task, ratio=answers.ratio, **words)
 
 
 def unanswerable(why: str) -> Verdict:
-    """The verdict about a folder in which there is nothing to judge."""
+    """Return the verdict about a folder without a claim to judge."""
     return Verdict(
         name="undecided",
         reasons=(NOT_ENOUGH,),
@@ -49,8 +49,8 @@ def unanswerable(why: str) -> Verdict:
 
 
 def root_cause(record: Record, findings: Sequence[Finding]) -> str | None:
-    """The one cause of a defect: what launch and coverage prove together, the change that cures it, dead inputs, or a
-    format of lower precision."""
+    """Return the cause of a defect: a launch that coverage confirms, the change that cures it, dead inputs, or a format
+    of lower precision."""
     proved, cured = causes.geometry_cause(record), cure(record)
     if proved and cured and record.generated:
         return f"{proved} A change that the audit generated confirms it: {cured}"
@@ -60,7 +60,7 @@ def root_cause(record: Record, findings: Sequence[Finding]) -> str | None:
 
 
 def _failed(answers: Answers) -> Words:
-    """A proof against the result; a task that cannot tell right from wrong is named too."""
+    """Word a proof against the result, and a task that cannot distinguish right from wrong."""
     blind = answers.task.reasons if answers.task.state == "cannot tell" else ()
     level, why = _strength(answers.result, read=causes.geometry_cause(answers.evidence.record) is not None)
     return Words(
@@ -73,12 +73,12 @@ def _failed(answers: Answers) -> Words:
 
 
 def _strength(answer: ResultAnswer, *, read: bool) -> tuple[Confidence, str]:
-    """How sure a proof is: by its distinct causes, and by the devices and builds that show it; never by its probes.
+    """Return the confidence of a proof: by its distinct causes, and by the devices and builds that show it.
 
-    A cause that was `read` in the source too, and agrees with what was written, counts like one more of these.
+    A cause that was also `read` in the source counts like one more of these.
     """
-    devices = len({place.device for place in answer.places if place.device}) or 1
-    builds = max((place.builds for place in answer.places), default=1)
+    devices = len({one.device for one in answer.places if one.device}) or 1
+    builds = max((one.builds for one in answer.places), default=1)
     counts = {"distinct cause": max(answer.causes, 1), "device": devices, "build": builds}
     text = ", ".join(f"{count} {name}{'s' * (count != 1)}" for name, count in counts.items())
     text += "; the source says the same" if read else ""
@@ -87,7 +87,7 @@ def _strength(answer: ResultAnswer, *, read: bool) -> tuple[Confidence, str]:
 
 
 def _vacuous(answers: Answers) -> Words:
-    """Trivial candidates pass the task as well; further evidence for the claimed kernel is named too."""
+    """Word a task that trivial candidates pass, and further evidence for the claimed kernel."""
     findings = answers.evidence.findings
     passed = [one for one in findings if one.probe == OTHER_INPUTS and one.outcome == "pass"]
     elsewhere = [one for one in passed if one.evidence.get("discriminating")]
@@ -106,7 +106,7 @@ def _undecided(answers: Answers) -> Words:
     lacking = answers.missing or answers.ratio.reasons
     misread = any(OWN_REFERENCE in text for text in lacking)
     return Words(
-        reasons=(OWN_REFERENCE if misread else NOT_ENOUGH, *_proved_beside(answers)),
+        reasons=(OWN_REFERENCE if misread else NOT_ENOUGH, *_proved_anyway(answers)),
         confidence="low",
         confidence_reason="something needed for a verdict is missing",
         scope=f"what {answers.evidence.record.device.name} could answer",
@@ -114,14 +114,14 @@ def _undecided(answers: Answers) -> Words:
     )
 
 
-def _proved_beside(answers: Answers) -> tuple[str, ...]:
-    """What is proved though something is missing: that it is there hangs on no other answer."""
+def _proved_anyway(answers: Answers) -> tuple[str, ...]:
+    """Return the reasons that are proved although other answers are missing."""
     found = answers.evidence.proved(PRECISION, KERNELS, REPLACED, *ESCAPES) if answers.missing else []
     return tuple(f"proved, whatever is missing: {causes.reason(members)}" for members in causes.causes(found))
 
 
 def _mistimed(answers: Answers) -> Words:
-    """A right result beside a time that is not the time of its work."""
+    """Word a right result whose time is not the time of its work."""
     found = answers.evidence.findings
     proved = {one.probe for one in found if one.fails_kernel}
     kind = next((probe for probe in MISTIMED if probe in proved), "floor")
@@ -163,7 +163,7 @@ def _no_defect(answers: Answers) -> Words:
 
 
 def _unread(findings: Sequence[Finding]) -> str | None:
-    """Inputs that the result does not follow, as the cause where nothing else shows one."""
+    """Return the inputs that the result does not follow, as the cause."""
     dead = next((one for one in findings if one.probe == DEAD_INPUTS and one.fails_kernel), None)
     inputs = objects(dead.evidence.get("inputs")) if dead else []
     names = [NAMED.sub(r"input \1 (\2)", str(one["input"])) for one in inputs if one.get("right") is False]
@@ -193,7 +193,7 @@ MISTIMED = {
         "the published times on {gpus}; nothing was timed on {device}",
     ),
 }
-"""Why the confidence is what it is, and the scope, by the probe that shows it; the first that does decides."""
+"""The reason for the confidence, and the scope, by the probe; the first one that failed decides."""
 WORDS: dict[VerdictName, Callable[[Answers], Words]] = {
     **dict.fromkeys(("wrong", "cannot be built", "undefined", "reduced precision"), _failed),
     "vacuous": _vacuous,

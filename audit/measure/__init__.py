@@ -1,4 +1,4 @@
-"""The measure stage: raw samples of times on a real GPU, and what is derived from them. An emulated device has none."""
+"""Raw samples of times on a real GPU, and statistics derived from them."""
 
 from audit.measure.comparison import Comparison, compared, strongest, wrong_baselines
 from audit.measure.protocols import DO_BENCH, OURS

@@ -1,4 +1,4 @@
-"""Findings about the measuring itself: does the control say "same", does the flush flush, do the clocks agree."""
+"""Findings about the measurement itself: is the control "same", does the flush work, do the clocks agree?"""
 
 from __future__ import annotations
 
@@ -21,25 +21,25 @@ CLOCKS = "clocks"
 TIMING = "timing"
 KEPT_BY_CONTENT = "kept_by_content"
 DRIFT = 0.05
-"""Relative span of the SM clock past which it is said that the clock drifted."""
-TOLD_ROWS = 40
+"""The relative span of the SM clock above which it has drifted."""
+MOST_ROWS = 40
 CONTRAST = 1.1
-"""A part of the L2 cache must take this factor longer to read after a flush than before one."""
+"""The least factor by which reading a part of the L2 cache takes longer after a flush."""
 SEEN_SHARE, SEEN_MS = 0.6, 0.01
-"""A result is kept where a content just seen takes less than this share of a new one's time, and so much less."""
+"""A result is cached by content where one just seen takes less than this share of a new one's time, less this much."""
 ORDER_BOUND = 0.05
-"""A median may differ by this much between the later and the earlier places of a block."""
+"""The most by which a median may differ between later and earlier positions in a block."""
 DISAGREEMENT, SLACK_MS = 1.25, 0.05
-"""Two clocks disagree where one says more than this factor of the other and this many milliseconds more: a launch and
-the waiting for it cost the host's clock some 0.03 ms."""
+"""Two clocks disagree where one exceeds the other by more than this factor and these milliseconds: a launch and a
+synchronisation cost the host's clock some 0.03 ms."""
 OUTSIDE_PROFILE, PROFILE_SLACK_MS = 0.1, 0.02
-"""Events must say no less than the profiler saw kernels run, and no more than its span, but for these."""
+"""The share and the milliseconds by which events may be below the profiler's busy time, or above its span."""
 DO_BENCH_SHARE, DO_BENCH_MS = 0.05, 0.001
-"""Medians of do_bench and of the blocks may differ by this share and by a step of the events' clock."""
+"""The share and the step of the events' clock by which medians of do_bench and of the blocks may differ."""
 
 
 def about(measurements: Sequence[Measurement], session: str, *, target: str) -> list[Finding]:
-    """Everything there is to say about one session, from its samples."""
+    """Return all findings about one session, from its samples."""
     own = [one for one in measurements if one.session == session]
     names = sorted({one.variant for one in own})
     entries = [same_twice(own, session, target=target), flush(own, target=target)]
@@ -49,7 +49,7 @@ def about(measurements: Sequence[Measurement], session: str, *, target: str) -> 
 
 
 def same_twice(measurements: Sequence[Measurement], session: str, *, target: str) -> Finding | None:
-    """The control: one callable under two names, as far apart in each block as chance puts them."""
+    """Check the control: one callable timed under two names, at random positions of each block."""
     twice = control(measurements, session)
     if twice is None:
         return None
@@ -63,7 +63,7 @@ def same_twice(measurements: Sequence[Measurement], session: str, *, target: str
 
 
 def flush(measurements: Sequence[Measurement], *, target: str) -> Finding | None:
-    """Whether overwriting memory before a call empties the L2 cache: a part of it is read hot and cold."""
+    """Check that overwriting memory before a call flushes the L2 cache: a part of it is read hot and cold."""
     cold, hot = median_ms(measurements, READ, ALONE), median_ms(measurements, READ, ALONE_HOT)
     if cold is None or hot is None:
         return None
@@ -75,7 +75,7 @@ def flush(measurements: Sequence[Measurement], *, target: str) -> Finding | None
 
 
 def by_host_clock(measurements: Sequence[Measurement], name: str) -> Finding | None:
-    """A hint if a host clock saw much more than CUDA events did, as with work on a stream they do not watch."""
+    """Return a hint if the host's clock measured much more than CUDA events, as with work on another stream."""
     events, host = median_ms(measurements, name), median_ms(measurements, name, HOST_CLOCK)
     if events is None or host is None or host <= DISAGREEMENT * events + SLACK_MS:
         return None
@@ -85,7 +85,7 @@ def by_host_clock(measurements: Sequence[Measurement], name: str) -> Finding | N
 
 
 def by_contents(measurements: Sequence[Measurement], name: str) -> Finding | None:
-    """A hint if contents that came right before take much less time than new ones: results are kept by content."""
+    """Return a hint if contents just seen take much less time than new ones: results are cached by content."""
     new, seen = median_ms(measurements, name), median_ms(measurements, name, SEEN)
     if new is None or seen is None or not (seen < SEEN_SHARE * new and new - seen > SEEN_MS):
         return None
@@ -95,7 +95,7 @@ def by_contents(measurements: Sequence[Measurement], name: str) -> Finding | Non
 
 
 def by_profiler(measurements: Sequence[Measurement], name: str) -> Finding | None:
-    """A hint if CUDA events lie outside what the profiler saw of the call's kernels."""
+    """Return a hint if the time of CUDA events is outside the profiler's times of the call's kernels."""
     events = median_ms(measurements, name)
     busy, span = median_ms(measurements, name, BUSY), median_ms(measurements, name, SPAN)
     if events is None or busy is None or span is None:
@@ -110,7 +110,7 @@ def by_profiler(measurements: Sequence[Measurement], name: str) -> Finding | Non
 
 
 def by_do_bench(measurements: Sequence[Measurement], name: str) -> Finding | None:
-    """A hint if do_bench, which calls one callable again and again, gives another time than the blocks do."""
+    """Return a hint if do_bench, which calls one callable repeatedly, measures another time than the blocks."""
     blocks, alone = median_ms(measurements, name), median_ms(measurements, name, DO_BENCH)
     if blocks is None or alone is None or abs(alone - blocks) <= DO_BENCH_SHARE * blocks + DO_BENCH_MS:
         return None
@@ -120,7 +120,7 @@ def by_do_bench(measurements: Sequence[Measurement], name: str) -> Finding | Non
 
 
 def by_order(measurements: Sequence[Measurement], name: str) -> Finding | None:
-    """A hint if a callable's time depends on its place in the blocks, that is on what ran before it."""
+    """Return a hint if a callable's time depends on its position in the blocks, that is on the callables before it."""
     timings = found(measurements, name)
     effect = order_effect(timings[-1]) if timings else None
     if effect is None or abs(effect) <= ORDER_BOUND:
@@ -130,7 +130,7 @@ def by_order(measurements: Sequence[Measurement], name: str) -> Finding | None:
 
 
 def session_summary(events: Sequence[dict[str, Any]], *, name: str, target: str, half_width: float) -> Finding | None:
-    """How a session ended, from what its process reported: enough samples, or the end of its budget."""
+    """Return a finding about the end of a session: enough samples, or the end of its budget."""
     ended: dict[str, Any] | None = next((event["session"] for event in events if "session" in event), None)
     if ended is None:
         return None
@@ -151,15 +151,15 @@ def session_summary(events: Sequence[dict[str, Any]], *, name: str, target: str,
 
 
 def _finding(probe: str, target: str, passed: bool, text: str, evidence: dict[str, JsonValue]) -> Finding:
-    """A pass, or a failure that is a hint."""
+    """Return a pass, or a failure with the grade hint."""
     if passed:
         return Finding(probe=probe, target=target, outcome="pass", summary=text, evidence=evidence)
     return Finding(probe=probe, target=target, outcome="fail", grade="hint", summary=text, evidence=evidence)
 
 
 @dataclass(frozen=True)
-class Watched:
-    """The GPU at one moment of a session: before block `block`, or None for before or after a whole process."""
+class Reading:
+    """The GPU's state in a session: before block `block`, or None for before or after a whole process."""
 
     what: str
     block: int | None
@@ -167,39 +167,39 @@ class Watched:
     processes: int | None = None
 
 
-def watched_blocks(what: str, rows: Sequence[dict[str, Any]]) -> list[Watched]:
-    """What a timing process reported of the driver's view, block by block."""
-    return [Watched(what, row["block"], _state(row), row["processes"]) for row in rows]
+def readings(what: str, rows: Sequence[dict[str, Any]]) -> list[Reading]:
+    """Return the driver's states that a timing process sent, block by block."""
+    return [Reading(what, row["block"], _state(row), row["processes"]) for row in rows]
 
 
-def clocks(watched: Sequence[Watched], *, target: str) -> Finding:
-    """One finding for all timings: a pass if the clock was steady and the driver named nothing that slowed the GPU.
+def clocks(taken: Sequence[Reading], *, target: str) -> Finding:
+    """Return one finding for all timings: a pass if the clock was steady and the driver reported no slowdown.
 
     A slowed GPU fails no kernel: it is a hint that the times are longer than this card needs. Ratios within a block
     share its clock.
     """
-    states = [one.state for one in watched if one.state is not None]
+    states = [one.state for one in taken if one.state is not None]
     if not states:
         text = "the driver tells no clocks; nothing is known about them"
         return Finding(probe=CLOCKS, target=target, outcome="skip", summary=text)
     reasons = sorted({reason for state in states for reason in state.slowed_by})
     speeds = [state.sm_mhz for state in states if state.sm_mhz is not None]
     drifted = bool(speeds) and max(speeds) - min(speeds) > DRIFT * max(speeds)
-    others = max((one.processes for one in watched if one.processes is not None), default=1)
+    others = max((one.processes for one in taken if one.processes is not None), default=1)
     span = f"SM clock {min(speeds):,.0f} to {max(speeds):,.0f} MHz" if speeds else "SM clock unknown"
     text = f"{span} in {len(states)} readings; slowed by {', '.join(reasons) or 'nothing'}"
     text += "; the clock drifted, and only ratios within a block are free of it" if drifted else ""
     text += f"; up to {others} processes had a context on this GPU" if others > 1 else ""
-    return _finding(CLOCKS, target, not (reasons or drifted), text, {"readings": _rows(watched)})
+    return _finding(CLOCKS, target, not (reasons or drifted), text, {"readings": _rows(taken)})
 
 
 def not_timed(what: str, why: str) -> Finding:
-    """A timing that gave no samples, or not all."""
+    """Return the error of a timing without all of its samples."""
     return Finding(probe=TIMING, target=what, outcome="error", summary=f"not timed: {why}")
 
 
 def skipped(what: str, why: str, *, target: str) -> Finding:
-    """A way of timing that this machine does not have; no other rests on it."""
+    """Return the skip of a timing function that this machine lacks."""
     return Finding(probe=TIMING, target=target, outcome="skip", summary=f"{what} gave no times: {why}")
 
 
@@ -208,10 +208,10 @@ def _state(row: dict[str, Any]) -> GpuState:
     return GpuState(row["sm_mhz"], row["memory_mhz"], row["power_w"], row["temperature_c"], slowed)
 
 
-def _rows(watched: Sequence[Watched]) -> list[JsonValue]:
-    """Evenly spaced readings, as many as a finding keeps."""
-    step = max(1, -(-len(watched) // TOLD_ROWS))
+def _rows(taken: Sequence[Reading]) -> list[JsonValue]:
+    """Return at most MOST_ROWS evenly spaced readings."""
+    step = max(1, -(-len(taken) // MOST_ROWS))
     return [
         {"timing": one.what, "block": one.block, **(dict(one.state.evidence()) if one.state else {})}
-        for one in watched[::step]
+        for one in taken[::step]
     ]

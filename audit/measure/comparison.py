@@ -1,4 +1,4 @@
-"""What may be said of a variant against a baseline: the ratio, its interval, and whatever stands in the way."""
+"""Compare a variant with a baseline: the ratio, its interval, and reasons to doubt it."""
 
 from __future__ import annotations
 
@@ -12,18 +12,18 @@ from audit.run.ratios import Ratio, Word, ratio
 
 PREFIX = "baseline:"
 AGAIN = "control:again:"
-"""Begins the second name of the callable that was timed twice in a session."""
+"""The prefix of the second name of the callable that a session times twice."""
 TIMED_OUTPUTS = "timed_outputs"
 NEARLY = 0.05
-"""By such a share the strongest baseline may be another one in the next session."""
+"""Baselines whose times differ by less than this share may change their order in the next session."""
 RANKS = {"fp32": 4, "split_fp16": 3, "tf32": 2, "fp16": 1, "bf16": 0}
-"""An order by bits of the inputs that survive: fp32 keeps 24, fp16 in two parts 22, TF32 11 in fp32's range, fp16 11 in
-its own, bf16 8."""
+"""Precision classes in order of the bits of the inputs that they keep: fp32 24, fp16 in two parts 22, TF32 11 in fp32's
+range, fp16 11 in its own, bf16 8."""
 
 
 @dataclass(frozen=True)
 class Comparison:
-    """A variant against a baseline in one session; `doubt` says why nothing can be said, None where something can."""
+    """A variant against a baseline in one session; `doubt` says why nothing follows, None if something does."""
 
     baseline: str
     ratio: Ratio
@@ -31,11 +31,11 @@ class Comparison:
 
     @property
     def word(self) -> Word:
-        """Faster, slower, same, or inconclusive wherever there is a doubt."""
+        """Faster, slower, same, or inconclusive where there is a doubt."""
         return "inconclusive" if self.doubt else self.ratio.word
 
     def sentence(self) -> str:
-        """The ratio with its interval and blocks, or why there is none."""
+        """Return the ratio in words, with its interval, its blocks and its doubt."""
         text = f"{self.ratio.value:.2f}x"
         if self.ratio.low is not None and self.ratio.high is not None:
             text += f" (95 % interval {self.ratio.low:.2f} to {self.ratio.high:.2f}, {self.ratio.blocks} blocks)"
@@ -43,7 +43,7 @@ class Comparison:
 
 
 def compared(measurements: Sequence[Measurement], variant: str, baseline: str) -> Comparison | None:
-    """The comparison from the last session that has both; None without one."""
+    """Return the comparison from the last session with both; None without one."""
     both = ratio_to(measurements, variant, baseline)
     if both is None:
         return None
@@ -58,13 +58,13 @@ def strongest(
     wrong: frozenset[str] = frozenset(),
     beside: str | None = None,
 ) -> str | None:
-    """The fastest baseline of that precision class or a better one; None where none was timed.
+    """Return the fastest baseline of that precision class or a better one; None where none was timed.
 
     Args:
         measurements: all timings.
-        precision: of the variant to be compared, one of `RANKS`.
+        precision: the class of the variant to compare, one of `RANKS`.
         wrong: baselines whose own timed outputs were wrong.
-        beside: a variant: of the baselines, those that were timed in a session with it, if there are some.
+        beside: a variant; baselines timed in a session with it are preferred.
     """
     fit = baselines_ms(measurements, precision, wrong=wrong, beside=beside)
     return min(fit, key=lambda name: fit[name]) if fit else None
@@ -73,7 +73,7 @@ def strongest(
 def absent(
     measurements: Sequence[Measurement], precision: str, *, wrong: frozenset[str] = frozenset(), beside: str
 ) -> str | None:
-    """The strongest baseline, where it is faster than every one timed in a session with the variant `beside`."""
+    """Return the strongest baseline if it is faster than all those timed in a session with the variant `beside`."""
     every = baselines_ms(measurements, precision, wrong=wrong)
     shared = baselines_ms(measurements, precision, wrong=wrong, beside=beside)
     best = min(every, key=lambda name: every[name], default=None)
@@ -89,7 +89,7 @@ def baselines_ms(
     wrong: frozenset[str] = frozenset(),
     beside: str | None = None,
 ) -> dict[str, float]:
-    """The median of each baseline that `strongest` chooses from, in milliseconds."""
+    """Return the median of each baseline that `strongest` chooses from, in milliseconds."""
     of: dict[str, list[Measurement]] = {}
     for one in measurements:
         if one.variant.startswith(PREFIX) and one.variant not in wrong:
@@ -102,22 +102,22 @@ def baselines_ms(
 
 
 def precision_of(baseline: str, measurements: Iterable[Measurement] = ()) -> str:
-    """The precision class that a baseline's results showed last, else that of its name.
+    """Return the precision class of a baseline's last results, else that of its name.
 
-    A name such as "baseline:eager_tf32" ends with it; fp32 where it names none.
+    A name such as "baseline:eager_tf32" ends with the class; without one it is fp32.
     """
     shown = [one.precision for one in measurements if one.variant == baseline and one.precision]
     return shown[-1] if shown else next((one for one in RANKS if baseline.endswith(f"_{one}")), "fp32")
 
 
 def wrong_baselines(findings: Iterable[Finding]) -> frozenset[str]:
-    """Baselines whose timed outputs were found wrong, if only for mixed contents: none can be the strongest."""
+    """Return the baselines with wrong timed outputs, if only for mixed contents: none can be the strongest."""
     wrong = (one for one in findings if one.probe == TIMED_OUTPUTS and one.outcome in ("fail", "error"))
     return frozenset(one.target for one in wrong if one.target.startswith(PREFIX))
 
 
 def control(measurements: Iterable[Measurement], session: str) -> tuple[str, Ratio] | None:
-    """The callable timed twice in a session and the ratio of the two; None where none was."""
+    """Return the callable timed twice in a session and the ratio of the two; None where there is none."""
     own = tuple(one for one in measurements if one.session == session and one.protocol == OURS)
     for one in own:
         name = one.variant.removeprefix(AGAIN)
@@ -128,7 +128,7 @@ def control(measurements: Iterable[Measurement], session: str) -> tuple[str, Rat
 
 
 def control_doubt(measurements: Sequence[Measurement], session: str) -> str | None:
-    """Why a session's ratios are not to be trusted: the callable timed twice did not come out as the same."""
+    """Return why a session's ratios cannot be trusted: the callable timed twice did not come out as the same."""
     twice = control(measurements, session)
     if twice is None:
         again = (one for one in measurements if AGAIN in one.variant)
@@ -142,7 +142,7 @@ def control_doubt(measurements: Sequence[Measurement], session: str) -> str | No
 
 
 def _fits(baseline: str, precision: str) -> bool:
-    """Whether a baseline of that class is as precise as a variant of this one, or more."""
+    """Return whether a baseline of that class is at least as precise as a variant of this one."""
     if precision not in RANKS:
         raise LookupError(f"unknown precision {precision}; known: {', '.join(RANKS)}")
     return RANKS[baseline] >= RANKS[precision]

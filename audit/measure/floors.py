@@ -1,4 +1,4 @@
-"""The hardware floor of the GPU at hand for the stated work, and times under it."""
+"""The hardware floor of the GPU at hand for the stated work, and times below it."""
 
 from __future__ import annotations
 
@@ -12,11 +12,11 @@ from audit.model.gpus import at_hand, table
 
 FLOOR_HERE, UNDER_FLOOR = "floor_here", "under_floor"
 UNDER = 0.95
-"""A time is under a floor where it is less than this share of it: clocks above the data sheet's take a few percent."""
+"""A time is under a floor below this share of it: clocks above the data sheet's save a few percent."""
 
 
 def floor_here(gpu: str, cost: dict[str, float]) -> Finding:
-    """The floors of the GPU at hand for the claimed shape; a skip where the table does not have it."""
+    """Return the floors of the GPU at hand for the claimed shape; a skip where the table lacks it."""
     chip = at_hand(gpu)
     if chip is None or not any(cost.values()):
         text = f"{gpu}: reference.py states no least work, so there is no floor"
@@ -35,12 +35,12 @@ def floor_here(gpu: str, cost: dict[str, float]) -> Finding:
 
 
 def under_floor(measurements: Sequence[Measurement], floor: Finding, *, precisions: Mapping[str, str]) -> list[Finding]:
-    """One failure for each time that the stated work cannot take: an error of ours, of the floor, or of what is stated.
+    """Return one failure for each time below the floor: the time, the floor or the stated work is wrong.
 
     Args:
-        measurements: of one session.
-        floor: of the GPU at hand, see `floor_here`.
-        precisions: by callable; one of fp32 is held to the rate of fp32 arithmetic, others to that of the fastest unit.
+        measurements: those of one session.
+        floor: the GPU's, see `floor_here`.
+        precisions: by callable; the floor is that of fp32 arithmetic for fp32, of the fastest unit for others.
     """
     numbers, found = floor.evidence, []
     for name, precision in precisions.items():

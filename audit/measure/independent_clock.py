@@ -1,4 +1,4 @@
-"""The clock of another process: a callable alone in its process, called again and again between two of its messages.
+"""The clock of another process: a callable alone in its process, called repeatedly between two of its messages.
 
 Claimed code shares no process with a baseline here, and no clock of its process takes part: the supervisor stamps the
 messages. Launches count, so the times of short kernels are longer than by events. `docs/measurement.md` has the rules.
@@ -22,23 +22,22 @@ NAME = "independent_clock"
 SPAN_MS = 60.0
 FEWEST, MOST = 3, 3000
 LONGER, LAUNCH_MS = 2.0, 0.25
-"""A call may take this factor of the reported time and this much more for its launches, far more than they cost."""
+"""The factor of the reported time, and the milliseconds for launches, that a call may take: more than enough."""
 SHORTER, EVENTS_MS = 0.75, 0.02
-"""Calls one right behind the other take no less than this share of the time that events tell with a hot L2 cache, and
-this much less."""
+"""The share of the events' time with a hot L2 cache, less these milliseconds, that calls in a row take at least."""
 
 
 def calls(reported_ms: float) -> int:
-    """How many calls of so long a reading is made of: 60 ms of them."""
+    """Return the number of calls of a reading, about `SPAN_MS` of them."""
     return max(FEWEST, min(MOST, math.ceil(SPAN_MS / max(reported_ms, 1e-6))))
 
 
 def measured(reply: Reply, *, shape: Shape) -> list[Measurement]:
-    """The milliseconds of a call in each reading, of which a message stands before and one behind.
+    """Return the milliseconds of a call in each reading between two messages.
 
     Args:
-        reply: of a process that timed an empty kernel and one callable.
-        shape: of its inputs.
+        reply: the reply of a process that timed an empty kernel and one callable.
+        shape: the shape of its inputs.
     """
     came = [
         (event, moment)
@@ -56,10 +55,10 @@ def measured(reply: Reply, *, shape: Shape) -> list[Measurement]:
 
 
 def ratio(measurements: Sequence[Measurement], variant: str, baseline: str) -> float | None:
-    """The baseline's time over the variant's that both kinds of clocks allow; None where this one timed none of them.
+    """Return the least ratio of the baseline's time to the variant's by both clocks; None where a time is missing.
 
-    The variant's is the longer of its two, less the launch of an empty kernel where this clock counted it; the
-    baseline's the shorter.
+    The variant's time is the longer of its two, less the launch of an empty kernel by this clock; the baseline's the
+    shorter.
     """
     ours, theirs, launch = (median_ms(measurements, name, OUTSIDE) for name in (variant, baseline, EMPTY))
     events, others = median_ms(measurements, variant), median_ms(measurements, baseline)
@@ -69,10 +68,10 @@ def ratio(measurements: Sequence[Measurement], variant: str, baseline: str) -> f
 
 
 def about(measurements: Sequence[Measurement], names: Iterable[str], *, target: str) -> list[Finding]:
-    """One failure for each callable whose reported time this clock contradicts; where none is, one pass.
+    """Return one failure for each callable whose reported time this clock contradicts; without any, one pass.
 
     Args:
-        measurements: what was reported, and what this clock says.
+        measurements: those of both clocks.
         names: callables that were timed alone, or could not be.
         target: the claim's name, for the pass.
     """
@@ -103,8 +102,8 @@ def _contradiction(outside: float, cold: float, hot: float | None) -> str | None
     return None
 
 
-def counted(measurements: Sequence[Measurement], findings: Sequence[Finding]) -> list[Measurement]:
-    """The measurements, those of a callable whose time is contradicted under a name that marks them unverified."""
+def marked(measurements: Sequence[Measurement], findings: Sequence[Finding]) -> list[Measurement]:
+    """Return the measurements, with contradicted ones under a protocol's name that marks them as such."""
     doubted = {one.target for one in findings if one.probe == NAME and one.outcome == "fail"}
     return [
         one.model_copy(update={"protocol": CONTRADICTED + one.protocol})

@@ -1,4 +1,4 @@
-"""Were the outputs right while the clock ran? Kept outputs against the oracle, the others as the session saw them."""
+"""Were the outputs of timed calls right? Compare kept outputs with the oracle; the session compared all others."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ import numpy as np
 from audit.measure.comparison import PREFIX, RANKS, TIMED_OUTPUTS, precision_of
 from audit.model import Claim, Finding, Measurement, Tolerance
 from audit.probes import channel
-from audit.probes.answer import Answer, Seen, failed, finding, passed
+from audit.probes.answer import Answer, Observed, failed, finding, passed
 from audit.probes.called import Call, ProtocolViolated, SessionBroken, alike
 from audit.probes.cases import Case
 from audit.probes.compare import Array, Output, Right, compare, sentence
@@ -24,14 +24,14 @@ THREADS = 8
 
 
 def verified(events: Sequence[dict[str, Any]], cases: Sequence[Case], claim: Claim, folder: Path) -> list[Finding]:
-    """One finding a callable about all of its kept outputs; where one was changed since, about that.
+    """Return one finding a callable about all of its kept outputs, or about a changed file.
 
     Args:
-        events: as the timing process reported them: `variant`, `inputs` (number of the case), `block`, `whole` (its
-            shape), `rows` (those kept, None for all), `file`, `shape`, `dtype`; or `no_tensor`.
+        events: those of the timing process: `variant`, `inputs` (number of the case), `block`, `whole` (the shape),
+            `rows` (those kept, None for all), `file`, `shape`, `dtype`; or `no_tensor`.
         cases: the cases by that number.
-        claim: whose tolerances hold. A baseline is held to that of its precision class.
-        folder: where the files are.
+        claim: has the tolerances; that of a baseline is by its precision class.
+        folder: has the files.
     """
     with ThreadPoolExecutor(THREADS) as threads:
         results = list(threads.map(lambda event: _compared(event, cases, claim, folder), events))
@@ -49,7 +49,7 @@ def verified(events: Sequence[dict[str, Any]], cases: Sequence[Case], claim: Cla
 
 
 def tolerance_of(claim: Claim, name: str) -> Tolerance:
-    """The tolerance of a callable by its name; a baseline that rounds has the widest of the variants that do."""
+    """Return the tolerance of a callable by its name; a baseline below fp32 has the widest of its class."""
     if not name.startswith(PREFIX):
         return next((claim.tolerance_of(one) for one in claim.variant if one.name == name), claim.tolerance)
     rank = RANKS[precision_of(name)]
@@ -60,7 +60,7 @@ def tolerance_of(claim: Claim, name: str) -> Tolerance:
 def _compared(
     event: dict[str, Any], cases: Sequence[Case], claim: Claim, folder: Path
 ) -> dict[str, Any] | ProtocolViolated:
-    """How one call's output compares with its effective bits, what else it is, or that it is not what was told."""
+    """Compare one call's output, with its effective bits; return a violation if the file does not match its event."""
     if "no_tensor" in event:
         return {"right": False, "why": f"returned no tensor but {event['no_tensor']}"}
     case = cases[event["inputs"]]
@@ -82,7 +82,7 @@ def _compared(
 
 
 def _kept_of(case: Case, rows: Sequence[int] | None) -> tuple[Output, ...]:
-    """Several outputs with the elements that were kept of each; `rows` are places in the vector of all."""
+    """Return several outputs with the number of kept elements of each; `rows` are indices in the vector of all."""
     if rows is None:
         return case.outputs
     ends = np.searchsorted(rows, np.cumsum([0, *(one.elements for one in case.outputs)]))
@@ -90,7 +90,7 @@ def _kept_of(case: Case, rows: Sequence[int] | None) -> tuple[Output, ...]:
 
 
 def _part(expected: Array, event: dict[str, Any]) -> Array:
-    """What is right for the rows that were kept. Raises ProtocolViolated where the report of them does not fit."""
+    """Return the right result of the kept rows. Raises ProtocolViolated where the event does not match the shape."""
     whole = expected.reshape(event["whole"])
     try:
         part = whole if event["rows"] is None else whole[event["rows"]]
@@ -102,18 +102,18 @@ def _part(expected: Array, event: dict[str, Any]) -> Array:
 
 
 SHOWN_ALIKE = {"split_fp16": "fp32", "fp16": "tf32"}
-"""Classes that keep as many bits as others and differ in range: where the bits are those, the name decides."""
+"""Classes with as many bits as others but another range: where those bits are measured, the name decides."""
 
 
 def classed(
     measurements: Sequence[Measurement], findings: Iterable[Finding], bits: Mapping[str, float | None]
 ) -> list[Measurement]:
-    """The measurements, those of a baseline with the precision class that its kept outputs show.
+    """Return the measurements, with the measured precision class of each baseline.
 
     Args:
-        measurements: of one session.
-        findings: about its kept outputs.
-        bits: effective ones of the oracle with inputs rounded to `tf32`, `fp16` and `bf16`; without them no class.
+        measurements: those of one session.
+        findings: those about its kept outputs.
+        bits: effective bits of the oracle with inputs rounded to `tf32`, `fp16` and `bf16`; without them no class.
     """
     known = {name: value for name, value in bits.items() if value is not None} | {"fp32": FLOAT32_BITS}
     if not {"tf32", "fp16", "bf16"} <= known.keys():
@@ -124,15 +124,15 @@ def classed(
 
 
 def _class_shown(kept: Finding, known: dict[str, float]) -> str | None:
-    seen: Seen = dict(kept.evidence)
+    seen: Observed = dict(kept.evidence)
     found = [row["bits"] for row in seen.get("calls", []) if row.get("bits") is not None]
     shown = class_of(min(found), known) if found else None
     named = precision_of(kept.target)
     return named if shown is not None and SHOWN_ALIKE.get(named, named) == shown else shown
 
 
-def conclude(seen: Seen) -> Answer:
-    """Right in the timed calls that were kept and in all that the session compared, or wrong in one of them."""
+def conclude(seen: Observed) -> Answer:
+    """Pass where the kept outputs and all that the session compared are right."""
     if "every_call" not in seen:
         return _of_kept(seen["calls"])
     kept = _of_kept(seen["calls"]) if "calls" in seen else None
@@ -153,7 +153,7 @@ def conclude(seen: Seen) -> Answer:
     )
 
 
-def _of_kept(calls: list[Seen]) -> Answer:
+def _of_kept(calls: list[Observed]) -> Answer:
     wrong = [one for one in calls if not one["right"]]
     if not wrong:
         return passed(f"right in {len(calls)} timed calls chosen at random")
@@ -163,15 +163,15 @@ def _of_kept(calls: list[Seen]) -> Answer:
 
 
 EAGER = f"{PREFIX}eager"
-"""Computes what the others are held against. Where it is not right itself, from call to call, nothing follows."""
+"""The callable that computes the right results of timed calls. Where it is wrong in one itself, nothing follows."""
 
 
 def every_call(events: Iterable[dict[str, Any]], kept: Sequence[Finding]) -> list[Finding]:
-    """The findings about kept outputs, each with what the session saw of all other calls of its callable.
+    """Return the findings about kept outputs, each with the session's counts of all calls of its callable.
 
     Args:
-        events: of a timing session; see `audit.run.answers`.
-        kept: findings about the outputs that were held against the oracle, one a callable.
+        events: those of a timing session; see `audit.run.answers`.
+        kept: findings about the outputs that were compared with the oracle, one a callable.
     """
     found = list(events)
     contents = next((one["contents"] for one in found if isinstance(one.get("contents"), dict)), None)
@@ -179,8 +179,8 @@ def every_call(events: Iterable[dict[str, Any]], kept: Sequence[Finding]) -> lis
     if contents is None or not answers or answers.get(EAGER, {}).get("wrong"):
         return list(kept)
     about = {one.target: one for one in kept if one.probe == TIMED_OUTPUTS}
-    beside = [one for one in kept if one.target not in answers or one.probe != TIMED_OUTPUTS]
-    return [*(_of_every_call(name, one, contents, about.get(name)) for name, one in answers.items()), *beside]
+    others = [one for one in kept if one.target not in answers or one.probe != TIMED_OUTPUTS]
+    return [*(_of_every_call(name, one, contents, about.get(name)) for name, one in answers.items()), *others]
 
 
 def _of_every_call(name: str, answers: dict[str, Any], contents: dict[str, Any], kept: Finding | None) -> Finding:

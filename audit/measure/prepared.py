@@ -1,9 +1,9 @@
-"""Made ahead of a timing session: a second set of inputs, compiled baselines, and the folders that compilers keep.
+"""Prepare a timing session: a second set of inputs, compiled baselines, and compiler caches.
 
-Importing torch.compile takes seconds, its search for the fastest code minutes. What compilers keep between processes is
-brought into a session's own folder, so that claimed code can spoil nothing: a session that loads claimed code never
-writes to the user's cache. The results of torch.compile are stored from a process that has loaded no claimed code by
-then, one folder for each reference, shape, torch and GPU; what a `.py` variant keeps belongs to that session alone.
+Importing torch.compile takes seconds, its search for the fastest code minutes. A session gets a copy of compiler caches
+in its own folder: one that loads claimed code never writes to the user's cache. The results of torch.compile are stored
+from a process before it loads claimed code, one folder for each reference, shape, torch and GPU; the cache of a `.py`
+variant belongs to its session alone.
 """
 
 from __future__ import annotations
@@ -32,16 +32,16 @@ from audit.sandbox import machine
 
 
 def second_case(workers: Workers, *, reference: Path, like: Case, seed: int, folder: Path) -> Case | None:
-    """Another case of the same shape, made in a process of its own; None where that fails.
+    """Make another case of the same shape in a process of its own; None where that fails.
 
-    A kernel that keeps its last result, or knows its inputs by their address, shows its hand when inputs rotate.
+    Rotating inputs reveal a kernel that caches results by address.
 
     Args:
         workers: run the process.
         reference: the claim's `reference.py`.
-        like: the case whose shape and dtype it shares.
-        seed: for the inputs.
-        folder: takes the files.
+        like: the case of that shape and dtype.
+        seed: the seed of the inputs.
+        folder: gets the files.
     """
     request = Cases(
         reference=reference,
@@ -65,27 +65,27 @@ COMPILE_LIMIT_S = 180.0
 
 @dataclass(frozen=True)
 class Ready:
-    """The compiled baselines a session can load quickly from `store`, and what is to say about the others."""
+    """The compiled baselines that a session can load quickly from `store`, and findings about the others."""
 
     names: tuple[str, ...]
     findings: tuple[Finding, ...] = ()
     store: Path | None = None
 
 
-def ahead(process: Workers | SharedProcess, *, reference: Path, shape: Shape, inputs: Path) -> Ready:
-    """Compiles each of `AHEAD` once for this reference, shape, torch and GPU; what was made before is only loaded.
+def compile_ahead(process: Workers | SharedProcess, *, reference: Path, shape: Shape, inputs: Path) -> Ready:
+    """Compile each of `AHEAD` for this reference, shape, torch and GPU, or load it from the store.
 
-    In a process that times later too, the compiler is then imported there. max-autotune times candidates while it
-    compiles: beside other work on the GPU it may choose a slower one.
+    A shared process has then imported the compiler for its later sessions. max-autotune times candidates while it
+    compiles: with other work on the GPU it may choose a slower one.
     """
     store = _store(reference, shape)
-    with place(process, scratch=inputs.parent) as (results, caches):
+    with session_folders(process, scratch=inputs.parent) as (results, caches):
         request = Compiled(
             reference=reference,
             inputs=(inputs,),
             compiled=AHEAD,
             compile_workers=1 if is_whole(store) else machine.jobs(),
-            inductor=brought(store, caches),
+            inductor=load_cache(store, caches),
             folder=results,
             caches=caches,
         )
@@ -93,7 +93,7 @@ def ahead(process: Workers | SharedProcess, *, reference: Path, shape: Shape, in
         names = tuple(event["loaded"] for event in reply.events if "loaded" in event)
         missing = [name for name in AHEAD if name not in names]
         if not missing:
-            keep(caches, store)
+            store_cache(caches, store)
     reasons = {event["failed"]: event["why"] for event in reply.events if "failed" in event}
     ended = f"{reply.ending}: {reply.detail}"
     return Ready(names, tuple(not_timed(f"baseline:{name}", reasons.get(name, ended)) for name in missing), store)
@@ -112,13 +112,8 @@ INDUCTOR = "inductor"
 
 
 @contextmanager
-def place(process: Workers | SharedProcess, *, scratch: Path) -> Iterator[tuple[Path, Path]]:
-    """Folders of a session: for its files, and for what compilers keep. The latter are a shared process's own.
-
-    Args:
-        process: where the session will run.
-        scratch: where folders are made for a fresh process.
-    """
+def session_folders(process: Workers | SharedProcess, *, scratch: Path) -> Iterator[tuple[Path, Path]]:
+    """Yield the folders of a session's files and of its compiler caches, in `scratch` for a fresh process."""
     if isinstance(process, SharedProcess):
         with TemporaryDirectory(dir=process.results) as results:
             yield Path(results), process.caches
@@ -127,8 +122,8 @@ def place(process: Workers | SharedProcess, *, scratch: Path) -> Iterator[tuple[
         yield Path(results), Path(caches)
 
 
-def brought(store: Path | None, caches: Path) -> Path:
-    """Where torch.compile keeps things in this session, with what is stored if it is not there yet."""
+def load_cache(store: Path | None, caches: Path) -> Path:
+    """Return torch.compile's cache of this session, filled from the store if it is new."""
     own = caches / INDUCTOR
     if not own.is_dir():
         own.mkdir()
@@ -137,14 +132,14 @@ def brought(store: Path | None, caches: Path) -> Path:
     return own
 
 
-def keep(caches: Path, store: Path) -> None:
-    """Stores what torch.compile made, if anything; only to be called before the process has loaded claimed code."""
+def store_cache(caches: Path, store: Path) -> None:
+    """Store torch.compile's cache, if it has files; to be called before the process loads claimed code."""
     if any((caches / INDUCTOR).iterdir()):
         made(store, lambda unfinished: copy_files(caches / INDUCTOR, unfinished / INDUCTOR))
 
 
-def private(name: str, settings: DeviceSettings, caches: Path) -> DeviceSettings:
-    """Return the settings of the variant of that name with copies of its own caches in place of them."""
+def with_private_caches(name: str, settings: DeviceSettings, caches: Path) -> DeviceSettings:
+    """Return the settings of the variant of that name with copies of its own caches."""
     if not isinstance(settings, CudaPythonSettings):
         return settings
     values = dict(settings.environment)
@@ -158,7 +153,7 @@ def private(name: str, settings: DeviceSettings, caches: Path) -> DeviceSettings
 
 
 def copy_files(source: Path, target: Path) -> None:
-    """Copies folders and plain files; links, pipes and devices are left behind. Nothing happens without a source."""
+    """Copy folders and regular files, without links, pipes and devices; do nothing without a source."""
 
     def others(folder: str, names: list[str]) -> list[str]:
         paths = [Path(folder, name) for name in names]

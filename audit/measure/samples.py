@@ -1,4 +1,4 @@
-"""The samples of timing sessions as measurements, and what they say: derived whenever it is needed, never stored."""
+"""The samples of timing sessions as measurements, and statistics, which are derived on demand and never stored."""
 
 from __future__ import annotations
 
@@ -13,18 +13,18 @@ from audit.model import Measurement, Shape
 from audit.run.ratios import LEAST_MS, Ratio, ratio
 
 FENCE = 3.0
-"""An outlier lies this many interquartile ranges above the third quartile. It is shown and stays in."""
+"""The distance of an outlier from the third quartile, in interquartile ranges. It is shown and kept."""
 
 
 def found(measurements: Iterable[Measurement], variant: str, protocol: str = OURS) -> tuple[Measurement, ...]:
-    """The timings of a variant under a protocol, in their order; those of schema 1 stand in for `OURS`."""
+    """Return the timings of a variant under a protocol, in order; those of schema 1 replace missing ones of `OURS`."""
     own = tuple(one for one in measurements if one.variant == variant)
     named = tuple(one for one in own if one.protocol == protocol)
     return named if named or protocol != OURS else tuple(one for one in own if one.protocol == BEFORE_BLOCKS)
 
 
 def median_ms(measurements: Iterable[Measurement], variant: str, protocol: str = OURS) -> float | None:
-    """The median of the last timing in milliseconds; None where it was not measured."""
+    """Return the median of the last timing in milliseconds; None where it was not measured."""
     timings = found(measurements, variant, protocol)
     return _median(timings[-1].samples_ms) if timings else None
 
@@ -35,7 +35,7 @@ _median = lru_cache(maxsize=4096)(median)
 def ratio_to(
     measurements: Sequence[Measurement], variant: str, baseline: str, protocol: str = OURS
 ) -> tuple[Ratio, str] | None:
-    """The baseline's time over the variant's, from the last session that has both, and that session's name."""
+    """Return the baseline's time over the variant's in the last session with both, and that session's name."""
     theirs = {one.session: one for one in found(measurements, baseline, protocol)}
     both = [one for one in found(measurements, variant, protocol) if one.session in theirs]
     if not both:
@@ -44,15 +44,15 @@ def ratio_to(
 
 
 def speedup(measurements: Sequence[Measurement], variant: str, baseline: str, protocol: str = OURS) -> float | None:
-    """The baseline's time over the variant's in one session; None where either is missing."""
+    """Return the baseline's time over the variant's in one session; None where either is missing."""
     compared = ratio_to(measurements, variant, baseline, protocol)
     return None if compared is None else compared[0].value
 
 
 def order_effect(timing: Measurement) -> float | None:
-    """Relative difference between medians in the later and in the earlier half of the blocks' orders; None if untold.
+    """Return the relative difference of medians between the later and the earlier half of positions in a block.
 
-    A callable whose time depends on what ran before it in a block shows here.
+    It shows a callable whose time depends on the callables before it. None without samples in both halves.
     """
     if len(set(timing.positions)) < 2:
         return None
@@ -64,7 +64,7 @@ def order_effect(timing: Measurement) -> float | None:
 
 
 def outliers(samples_ms: Sequence[float]) -> int:
-    """How many samples lie far above the others; they stay in, and the median does not mind them."""
+    """Return the number of samples far above the others; they are kept, as the median is robust."""
     if len(samples_ms) < 2:
         return 0
     first, _, third = quantiles(samples_ms, n=4, method="inclusive")
@@ -72,9 +72,9 @@ def outliers(samples_ms: Sequence[float]) -> int:
 
 
 def measurements_of(events: Iterable[dict[str, Any]], *, session: str, shape: Shape) -> list[Measurement]:
-    """The samples of one process; ceilings have shapes of their own.
+    """Return the measurements of one process; ceilings have shapes of their own.
 
-    What is timed as published was timed there one after another, in any process: it belongs to no session.
+    Those of published protocols, which time one callable after another, belong to no session.
     """
     return [one for event in events for one in _of(event, session, shape)]
 
@@ -111,11 +111,11 @@ CEILING = "ceiling:"
 COPY = f"{CEILING}copy"
 PRODUCTS = {"fp32": "matmul_fp32", "tf32": "matmul_tf32", "fp16": "matmul_fp16", "bf16": "matmul_fp16"}
 SPLIT_PRODUCTS = 3
-"""Products of fp16 parts that one product of split numbers takes."""
+"""The products of fp16 parts in one product of split numbers."""
 
 
 def rate(measurements: Sequence[Measurement], name: str) -> float | None:
-    """Bytes moved or operations done in a millisecond; None where it was not measured."""
+    """Return the bytes moved or operations done in a millisecond; None where not measured."""
     timings, ms = found(measurements, name, ALONE), median_ms(measurements, name, ALONE)
     if not ms:
         return None
@@ -124,12 +124,12 @@ def rate(measurements: Sequence[Measurement], name: str) -> float | None:
 
 
 def least_ms(measurements: Sequence[Measurement], cost: Mapping[str, float], precision: str) -> float | None:
-    """The time of that work at the rates reached by products of that precision and by a copy; None where unknown.
+    """Return the time of that work at the measured rates of products and copies, in ms; None where unknown.
 
     Args:
         measurements: all timings.
         cost: `flops` and `bytes` of the work.
-        precision: of the products; `split_fp16` takes three of fp16.
+        precision: the class of the products; `split_fp16` takes three of fp16.
     """
     each, times = ("fp16", SPLIT_PRODUCTS) if precision == "split_fp16" else (precision, 1)
     copied, computed = rate(measurements, COPY), rate(measurements, f"{CEILING}{PRODUCTS[each]}")

@@ -1,4 +1,4 @@
-"""Times passing variants and baselines side by side, and the claimed kernel apart, unverified."""
+"""Time passing variants and baselines in interleaved blocks, and the claimed kernel alone, unverified."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from pathlib import Path
 from audit.build.cuda import gpu
 from audit.build.device import BuiltVariant
 from audit.measure import checks, floors, independent_clock, prepared, protocols
-from audit.measure.checks import Watched, clocks, not_timed, skipped, watched_blocks
+from audit.measure.checks import Reading, clocks, not_timed, readings, skipped
 from audit.measure.comparison import NEARLY, PREFIX, RANKS, baselines_ms, precision_of
 from audit.measure.outputs import classed, every_call, tolerance_of, verified
 from audit.measure.prepared import second_case
@@ -24,7 +24,7 @@ from audit.run.pool import Reply, SharedProcess, Workers
 
 TIMING_LIMIT_S = 240.0
 BUDGET_S = 3.0
-"""For the blocks of one session; loading and warming up come on top."""
+"""The time of one session's blocks, without loading and warming up."""
 HALF_WIDTH = 0.01
 KEPT_CALLS = 2
 PROFILED_CALLS = 3
@@ -35,7 +35,7 @@ MOST_TRIES = 3
 
 @dataclass(frozen=True)
 class Times:
-    """What was measured and what there is to say about the measuring; `findings` is never empty."""
+    """Measurements, and findings about the measurement, which are never empty."""
 
     measurements: tuple[Measurement, ...]
     findings: tuple[Finding, ...]
@@ -43,12 +43,19 @@ class Times:
 
 @dataclass
 class Session:
-    """What timing needs of an audit: the claim, its `reference.py`, the case of the claimed shape and the workers.
+    """The parts of an audit that timing needs.
 
-    `say` takes one line for people after each timing. `seed` decides the orders and which outputs are kept.
-    `rounds` is the least number of blocks, where the session's own is not meant.
-    `ready` are the compiled baselines made ahead; None has `prepare` make them. `process` runs what `prepare`
-    does and then the ladder; without it each has a fresh one, and loads the compiler anew.
+    Attributes:
+        claim: the claim.
+        reference: its `reference.py`.
+        case: the case of the claimed shape.
+        workers: run sessions.
+        say: takes one progress line after each timing.
+        seed: decides the orders and which outputs are kept.
+        rounds: the least number of blocks; None for the default.
+        ready: the compiled baselines; None has `prepare` make them.
+        process: runs `prepare` and then the ladder; without it each gets a fresh process and imports the compiler.
+        known: measurements of earlier calls.
     """
 
     claim: Claim
@@ -63,25 +70,24 @@ class Session:
     _others: tuple[Case, ...] = ()
     """More cases of the same shape, through which the inputs rotate."""
     known: tuple[Measurement, ...] = ()
-    """Measurements of earlier calls."""
     _measurements: list[Measurement] = field(default_factory=list)
     _findings: list[Finding] = field(default_factory=list)
-    _watched: list[Watched] = field(default_factory=list)
+    _readings: list[Reading] = field(default_factory=list)
 
     def prepare(self) -> None:
-        """Makes a second set of inputs and has torch.compile fill its cache: 10 s, the first time a minute or more.
+        """Make a second set of inputs and fill torch.compile's cache: 10 s, the first time a minute or more.
 
-        May run beside other work, before anything is known of the variants; it must be over before anything is timed.
+        May run in parallel to other work; it must end before the first timing.
         """
         self.rotate()
         if self.ready is None:
-            self.ready = prepared.ahead(
+            self.ready = prepared.compile_ahead(
                 self.process or self.workers, reference=self.reference, shape=self.case.shape, inputs=self.case.inputs
             )
             self._findings += self.ready.findings
 
     def rotate(self) -> None:
-        """Makes the second set of inputs where there is none."""
+        """Make the second set of inputs where there is none."""
         if not self._others:
             folder = Path(tempfile.mkdtemp(dir=self.case.inputs.parent))
             made = second_case(
@@ -90,9 +96,9 @@ class Session:
             self._others = () if made is None else (made,)
 
     def interleaved(self, name: str, built: Mapping[str, BuiltVariant], *, baselines: Collection[str] | None) -> None:
-        """One session of those variants and baselines (None: all there are); all of the variants passed.
+        """Run one session of those variants, which all passed, and baselines (None: all there are).
 
-        A callable whose first call ends the process is left out and reported, and the session held without it.
+        A callable whose first call ends the process is reported, and the session is run again without it.
         """
         left = dict(built)
         for _ in range(MOST_TRIES):
@@ -102,7 +108,7 @@ class Session:
             del left[culprit]
 
     def alone(self, claimed: str, built: BuiltVariant) -> None:
-        """The claimed kernel, eager and the strongest baselines, each in a process of its own, by the clock of another.
+        """Time the claimed kernel, eager and the strongest baselines, each alone in a process, by that of its parent.
 
         A baseline that this clock has timed before is not timed again.
         """
@@ -115,12 +121,12 @@ class Session:
             )
         seen = (*known, *self._measurements)
         against = independent_clock.about(seen, [claimed, *rivals], target=self.claim.name)
-        self._measurements = independent_clock.counted(self._measurements, against)
+        self._measurements = independent_clock.marked(self._measurements, against)
         self._findings += against
 
     def _alone(self, name: str, built: BuiltVariant, reported_ms: float | None) -> Reply:
         ours = name.startswith(PREFIX)
-        with prepared.place(self.workers, scratch=self.case.inputs.parent) as (results, caches):
+        with prepared.session_folders(self.workers, scratch=self.case.inputs.parent) as (results, caches):
             request = timing_requests.Alone(
                 reference=self.reference,
                 variants=() if ours else (self._loadable(name, built, caches),),
@@ -130,13 +136,13 @@ class Session:
                 inputs=tuple(case.inputs for case in (self.case, *self._others)),
                 folder=results,
                 caches=caches,
-                inductor=prepared.brought(self.ready.store if self.ready else None, caches),
+                inductor=prepared.load_cache(self.ready.store if self.ready else None, caches),
             )
             return self.workers.call(request, limit_s=TIMING_LIMIT_S)
 
     def unverified(self, name: str, built: BuiltVariant) -> None:
-        """A kernel under the published protocol alone, in a process of its own."""
-        with prepared.place(self.workers, scratch=self.case.inputs.parent) as (results, caches):
+        """Time a kernel under the published protocols, alone in a process."""
+        with prepared.session_folders(self.workers, scratch=self.case.inputs.parent) as (results, caches):
             request = timing_requests.Published(
                 reference=self.reference,
                 variants=(self._loadable(name, built, caches),),
@@ -147,15 +153,15 @@ class Session:
             )
             before = gpu.state()
             reply = self.workers.call(request, limit_s=TIMING_LIMIT_S)
-        self._watched += [Watched(name, None, before), Watched(name, None, gpu.state())]
+        self._readings += [Reading(name, None, before), Reading(name, None, gpu.state())]
         self._keep(reply, "", what=f"{name}, as published")
 
     def taken(self) -> Times:
-        """What was measured since this was last asked, and the findings about it."""
-        about = [clocks(self._watched, target=self.claim.name)] if self._watched else []
+        """Return and clear the measurements and findings so far."""
+        about = [clocks(self._readings, target=self.claim.name)] if self._readings else []
         result = Times(tuple(self._measurements), (*self._findings, *about))
         self.known = (*self.known, *result.measurements)
-        self._measurements, self._findings, self._watched = [], [], []
+        self._measurements, self._findings, self._readings = [], [], []
         return result
 
     def _loadable(
@@ -166,19 +172,19 @@ class Session:
         return timing_requests.Timed(
             name=name,
             entry=self.claim.entry_of(variant),
-            device=prepared.private(name, settings, caches),
+            device=prepared.with_private_caches(name, settings, caches),
             relative=relative,
         )
 
     def _interleaved(
         self, name: str, built: Mapping[str, BuiltVariant], baselines: Collection[str] | None
     ) -> str | None:
-        """Returns the callable whose first call ended the process, if one did."""
+        """Run one session; return the callable whose first call ended the process, if one did."""
         every = self.ready.names if self.ready else prepared.AHEAD
         ready = [one for one in every if baselines is None or one in baselines]
-        # The profiler, which a session ends with, stays in its process: no second session is held there.
+        # The profiler's hooks stay in the process of a session: no second one may run there.
         process = self.process if name == LADDER and self.process else self.workers
-        with prepared.place(process, scratch=self.case.inputs.parent) as (folder, caches):
+        with prepared.session_folders(process, scratch=self.case.inputs.parent) as (folder, caches):
             store = self.ready.store if self.ready else None
             cases = [self.case, *self._others]
             request = timing_requests.Interleaved(
@@ -198,7 +204,7 @@ class Session:
                 kept_calls=KEPT_CALLS,
                 folder=folder,
                 caches=caches,
-                inductor=prepared.brought(store, caches),
+                inductor=prepared.load_cache(store, caches),
                 shape=self.case.shape,
                 profile=PROFILED_CALLS,
                 published=protocols.published(timed_mean=baselines is None and self.claim.protocol.timed_mean),
@@ -218,7 +224,7 @@ class Session:
         return trying[-1] if trying and not warmed and not reply.finished else None
 
     def _keep(self, reply: Reply, session: str, *, what: str) -> None:
-        """Samples, and what failed or speaks against them; says one line."""
+        """Keep the samples of a reply and findings about failures; say one line."""
         self._measurements += measurements_of(reply.events, session=session, shape=self.case.shape)
         if reply.ending == "protocol violation":
             claimed = self.claim.claimed  # the only untrusted code
@@ -232,9 +238,9 @@ class Session:
         self.say(f"{what}: {len(timed)} callables timed" + ("" if reply.finished else f", then {reply.ending}"))
 
     def _about(self, reply: Reply, session: str) -> None:
-        """Findings about a whole session."""
+        """Add findings about a whole session."""
         target = self.claim.name
-        self._watched += [one for event in reply.events for one in watched_blocks(session, event.get("states", []))]
+        self._readings += [one for event in reply.events for one in readings(session, event.get("states", []))]
         ended = checks.session_summary(reply.events, name=session, target=target, half_width=HALF_WIDTH)
         first = next((event for event in reply.events if "cost" in event), None)
         if first is not None:
@@ -246,7 +252,7 @@ class Session:
         self._findings += checks.about(self._measurements, session, target=target)
 
     def _precisions(self, measurements: Sequence[Measurement]) -> dict[str, str]:
-        """The precision that each variant declares, and each baseline has."""
+        """Return the declared precision of each variant, and that of each baseline."""
         declared = {one.name: one.precision for one in self.claim.variant}
         baselines = {one.variant for one in measurements if one.variant.startswith(PREFIX)}
         return declared | {name: precision_of(name, measurements) for name in sorted(baselines)}
@@ -255,14 +261,13 @@ class Session:
 def times(
     session: Session, built: Mapping[str, BuiltVariant], *, passed: Collection[str], baselines: bool = True
 ) -> Times:
-    """Times every passing build side by side with the baselines, then the unverified timing of the claimed kernel.
+    """Time every passing build and the baselines in interleaved blocks, then the claimed kernel unverified.
 
     Args:
-        session: what to time and with what.
+        session: the parts of the audit.
         built: the builds by variant name, for a GPU.
         passed: names of the variants that passed every probe. Of the others only the claim is timed, unverified.
-        baselines: False holds a later session, of builds that came late, with eager and the strongest baselines that
-            the session knows.
+        baselines: False for a later session of late builds, with eager and the strongest known baselines alone.
     """
     sound = {name: one for name, one in built.items() if name in passed}
     if baselines:
@@ -280,7 +285,7 @@ def times(
 
 
 def _rivals(claim: Claim, known: Sequence[Measurement], sound: Collection[str]) -> tuple[str, ...]:
-    """Eager and, for each precision among the variants, the strongest baselines known."""
+    """Return eager and, for each precision among the variants, the strongest known baselines."""
     precisions = {one.precision for one in claim.variant if one.name in sound}
     timed = [baselines_ms(known, precision) for precision in sorted(precisions)]
     best = [name for one in timed for name, ms in one.items() if ms <= (1 + NEARLY) * min(one.values())]

@@ -22,13 +22,13 @@ class CompileError(AuditError):
 
     Args:
         log: the compiler's own words, unshortened.
-        rung: the header set it was compiled against ("micro", "slim" or "full" on the emulated device).
+        header_set: the header set it was compiled against ("micro", "slim" or "full" on the emulated device).
     """
 
-    def __init__(self, log: str, *, rung: str) -> None:
-        super().__init__(f"does not compile (header set {rung}): {first_error(log)}")
+    def __init__(self, log: str, *, header_set: str) -> None:
+        super().__init__(f"does not compile (header set {header_set}): {first_error(log)}")
         self.log = log
-        self.rung = rung
+        self.header_set = header_set
 
 
 class Unsupported(AuditError):

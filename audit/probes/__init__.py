@@ -1,4 +1,4 @@
-"""The verify stage: probes, one question a file, asked of every variant. The table is the list of what is asked."""
+"""Probes, one question a file, asked of every variant in the order of the list."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ from audit.probes import (
     trivial_candidates,
     untouched_process,
 )
-from audit.probes.answer import Answer, Probe, Seen
+from audit.probes.answer import Answer, Observed, Probe
 from audit.probes.cases import Need
 from audit.probes.target import Target
 
@@ -72,16 +72,16 @@ NEEDS: dict[str, Callable[[Target], Iterator[Need]]] = {
     kernels_ran.NAME: kernels_ran.needs,
     memory_access.NAME: memory_access.needs,
 }
-"""The plain calls that probes look at, which one session makes for all of them; other calls a probe asks for itself."""
+"""The plain calls that probes need, which one session makes for all of them; a probe makes its other calls itself."""
 
 OF_THE_CLAIM: dict[str, Probe] = {sweep.NAME: sweep}
-"""Asked of the claimed kernel alone, behind all others; what they find never fails a kernel, and no error of theirs
-stands in the way of a verdict."""
+"""Probes of the claimed kernel alone, asked last; their findings never fail a kernel, and their errors never block a
+verdict."""
 
-CONCLUSIONS: dict[str, Callable[[Seen], Answer]] = {
+CONCLUSIONS: dict[str, Callable[[Observed], Answer]] = {
     **{name: probe.conclude for name, probe in {**PROBES, **OF_THE_CLAIM}.items()},
     builds_agree.NAME: builds_agree.conclude,
     oldest_code.NAME: oldest_code.conclude,
     trivial_candidates.PROBE: trivial_candidates.conclude,
 }
-"""By the name of a finding's probe, the pure function from its evidence to its answer."""
+"""The pure function from a finding's evidence to its answer, by the name of the probe."""

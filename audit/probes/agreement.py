@@ -1,8 +1,8 @@
 """Is every element what a float64 oracle says, on fresh inputs, at every shape, in every thread order?
 
 Fresh memory holds a NaN or a huge number, so an unwritten element cannot look right. A case wrong in every order
-is proved wrong. Wrong only in some orders, or beside undefined behaviour and right in a further order or with another
-value in what nothing has written, is undefined behaviour that hardware may hide.
+is proved wrong. A case wrong in some orders only, or wrong beside undefined behaviour and right in a further order or
+with another value in unwritten memory, is graded undefined: hardware may hide it.
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from typing import Any, NamedTuple
 
 from audit.model import Finding
-from audit.probes.answer import Answer, Seen, failed, label, passed
+from audit.probes.answer import Answer, Observed, failed, label, passed
 from audit.probes.called import Call, Mode, SessionBroken, value_calls
 from audit.probes.cases import Case, Need
 from audit.probes.compare import Comparison, sentence
@@ -23,7 +23,7 @@ MECHANISMS = ("wrong numbers", "missing last tile", "hard-coded shapes", "size d
 
 
 class Result(NamedTuple):
-    """One case in one order: how it compares, and the call that it came from."""
+    """One case in one order: its comparison, and its call."""
 
     order: str
     case: Case
@@ -32,18 +32,18 @@ class Result(NamedTuple):
 
 
 def modes(target: Target) -> list[Mode]:
-    """One mode an order. Fresh memory holds another pattern in the second than in the first, as `coverage` asks for."""
+    """Return one mode an order. The first two have different patterns in fresh memory, as `coverage` needs."""
     patterns = (*dict.fromkeys((target.plain.memory, *target.built.poisons)),)
-    return [Mode(patterns[place % 2], order) for place, order in enumerate(target.orders)]
+    return [Mode(patterns[index % 2], order) for index, order in enumerate(target.orders)]
 
 
 def needs(target: Target) -> Iterator[Need]:
-    """Every case in every order."""
+    """Yield every case in every order."""
     yield from ((mode, case) for mode in modes(target) for case in target.cases)
 
 
-def observe(target: Target) -> Seen:
-    """Compare every case in every order; see `_weighed` for what is added where one is wrong."""
+def observe(target: Target) -> Observed:
+    """Compare every case in every order; add `_worst` where one is wrong."""
     results: list[Result] = []
     for mode in modes(target):
         calls = target.calls(target.cases, mode)
@@ -51,20 +51,20 @@ def observe(target: Target) -> Seen:
         right_before = {id(one.case) for one in results if one.comparison.right}
         for call, case in zip(calls, target.cases, strict=True):
             again, comparison = call, target.compared(call, case)
-            if not comparison.right and id(case) in right_before:  # by the order, or by what an earlier call left?
+            if not comparison.right and id(case) in right_before:  # the cause may be the order, or an earlier call
                 (again, *_) = target.session(["claim"], case, mode, fresh=True)
                 comparison = target.compared(again, case)
             results.append(Result(mode.order, case, comparison, again))
     found = [{"shape": dict(one.case.shape), "order": one.order, **one.comparison.evidence()} for one in results]
     floors = {one.case.dtype: one.comparison.floor for one in results if one.comparison.floor is not None}
-    seen: Seen = {"tolerance": target.tolerance.relative, "shapes": found, "orders": len(target.orders)}
+    seen: Observed = {"tolerance": target.tolerance.relative, "shapes": found, "orders": len(target.orders)}
     seen |= {"floors": floors} if floors else {}
     wrong = [one for one in results if not one.comparison.right]
-    return seen | ({"worst": _weighed(target, results, wrong)} if wrong else {})
+    return seen | ({"worst": _worst(target, results, wrong)} if wrong else {})
 
 
-def conclude(seen: Seen) -> Answer:
-    """Right everywhere, or wrong at the worst case."""
+def conclude(seen: Observed) -> Answer:
+    """Pass where every case is right; else fail at the worst one."""
     if "worst" not in seen:
         shapes = len(seen["shapes"]) // seen["orders"]
         text = f"right at {_counted(shapes, 'shape')} in {_counted(seen['orders'], 'thread order')}"
@@ -84,7 +84,7 @@ def conclude(seen: Seen) -> Answer:
 
 
 def right_at(cases: Sequence[Case], found: Iterable[Finding]) -> list[bool]:
-    """Whether each case was right in every order, by this probe's finding among those.
+    """Return whether each case was right in every order, by this probe's finding among those.
 
     Raises:
         SessionBroken: this probe gave no answer.
@@ -96,11 +96,11 @@ def right_at(cases: Sequence[Case], found: Iterable[Finding]) -> list[bool]:
     return [all(bool(each["right"]) for each in answers if each["shape"] == dict(case.shape)) for case in cases]
 
 
-def _weighed(target: Target, results: list[Result], wrong: list[Result]) -> dict[str, Any]:
-    """The wrong case that says most: one that is wrong whatever the order, else the one with most wrong elements.
+def _worst(target: Target, results: list[Result], wrong: list[Result]) -> dict[str, Any]:
+    """Return the evidence of the worst case: one that is wrong in every order, else that with most wrong elements.
 
-    `undefined` is the undefined behaviour beside it, `in_every_order` whether it is wrong whatever that does, `map` the
-    share of wrong elements in cells of at most 64 x 64, of several outputs of the worst.
+    `undefined` is undefined behaviour at that case, `in_every_order` whether it is wrong in spite of any, `map` the
+    share of wrong elements in at most 64 x 64 cells; of several outputs, that of the worst.
     """
     wrong = sorted(wrong, key=lambda one: (not one.case.counts, -one.comparison.elements_wrong))
     everywhere = next((one for one in wrong if _in_every_order(results, one.case) and _proved(target, one.case)), None)
@@ -115,12 +115,12 @@ def _weighed(target: Target, results: list[Result], wrong: list[Result]) -> dict
 
 
 def _in_every_order(results: list[Result], case: Case) -> bool:
-    """Whether that case is wrong in every order it was asked in."""
+    """Return whether that case is wrong in every order."""
     return not any(one.comparison.right for one in results if one.case.inputs == case.inputs)
 
 
 def _proved(target: Target, case: Case) -> bool:
-    """Whether what is wrong at that case has nothing undefined beside it, or is wrong whatever that does."""
+    """Return whether the case has no undefined behaviour, or is wrong in spite of it."""
     return undefined_beside(target, case) is None or wrong_in_every_order(target, case)
 
 

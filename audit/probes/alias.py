@@ -1,6 +1,6 @@
 """Does the result have memory of its own: not an input's, not a buffer that the next call writes, no element twice?
 
-A destination that the harness hands over is the result's own memory, and so is what the reference returns as well.
+The harness's destination counts as the result's own memory, and so does an input whose memory the reference returns.
 """
 
 from __future__ import annotations
@@ -9,7 +9,7 @@ from contextlib import suppress
 
 from audit.model.errors import AuditError
 from audit.probes import claimed_shape
-from audit.probes.answer import Answer, Seen, failed, label, passed
+from audit.probes.answer import Answer, Observed, failed, label, passed
 from audit.probes.battery import HELD, HELD_ON, SECOND, Asked, at_largest, at_middle, premise
 from audit.probes.called import Mode
 from audit.probes.compare import sentence
@@ -20,17 +20,17 @@ RESULTS = 24
 MECHANISMS = ("view of an input returned", "static output buffer", "expanded result", "wrong stride of the result")
 
 
-def observe(target: Target) -> Seen:
-    """The first result at the largest case, and the same one again after a later call with other values; at the middle
-    case after many calls."""
+def observe(target: Target) -> Observed:
+    """Compare the first result at the largest case again after a later call with other values, and the first result at
+    the middle case after many calls."""
     asked = at_largest(target)
     first = asked["first"]
     if (skipped := premise(target, first)) is not None:
         return skipped
     allowed, held, at = _allowed(target, first), asked[HELD].compared(target), first.case
     if held.right and not allowed and (many := at_middle(target))["first"].compared(target).right:
-        looks = [many[HELD], many[HELD_ON], *_second(target, many)]
-        held, at = min(((one.compared(target), one.case) for one in looks), key=lambda pair: pair[0].right)
+        kept = [many[HELD], many[HELD_ON], *_second(target, many)]
+        held, at = min(((one.compared(target), one.case) for one in kept), key=lambda pair: pair[0].right)
     if not held.right and not allowed and not at.counts and (found := _at_claimed_shape(target)):
         return found
     return {
@@ -43,24 +43,24 @@ def observe(target: Target) -> Seen:
     }
 
 
-def conclude(seen: Seen) -> Answer:
-    """What a later call changed, what lies in the memory of an input, or what lies in one place."""
+def conclude(seen: Observed) -> Answer:
+    """Fail where a later call changed the result, where it shares an input's memory, or where its elements overlap."""
     if "results" in seen:
         return failed(f"{label(seen['shape'])}, the claimed shape: of {seen['results']} results two lie in one place")
-    place, allowed = label(seen["shape"]), seen.get("inputs_allowed", ())
-    if "held" in seen and not allowed:  # in place by contract, a result is the input and goes the way of the input
-        return failed(f"{place}: a later call changed this result, which was right before: {sentence(seen['held'])}")
+    shape, allowed = label(seen["shape"]), seen.get("inputs_allowed", ())
+    if "held" in seen and not allowed:  # a result that is an input by contract changes with the input
+        return failed(f"{shape}: a later call changed this result, which was right before: {sentence(seen['held'])}")
     if shared := ", ".join(str(index) for index in seen["inputs_shared"] if index not in allowed):
-        return failed(f"{place}: the result lies in the memory of input {shared}; the reference's does not")
+        return failed(f"{shape}: the result lies in the memory of input {shared}; the reference's does not")
     sizes = zip(seen["result_shape"], seen["strides"], strict=True)
     if any(size > 1 and stride == 0 for size, stride in sizes):
         text = f"several elements of the result share one place in memory (strides {seen['strides']})"
-        return failed(f"{place}: {text}", "hint")
-    return passed(f"{place}: the result has memory of its own")
+        return failed(f"{shape}: {text}", "hint")
+    return passed(f"{shape}: the result has memory of its own")
 
 
 def _second(target: Target, many: dict[str, Asked]) -> list[Asked]:
-    """Another early result at the end, if it was right when it was returned."""
+    """Return another early result as it is at the end, if it was right when it was returned."""
     if SECOND not in many:
         return []
     held = many[SECOND]
@@ -68,8 +68,8 @@ def _second(target: Target, many: dict[str, Asked]) -> list[Asked]:
     return [held] if returned.compared(target).right else []
 
 
-def _at_claimed_shape(target: Target) -> Seen | None:
-    """That results of the claimed shape share memory; None where they do not, or cannot be asked."""
+def _at_claimed_shape(target: Target) -> Observed | None:
+    """Return the evidence that results of the claimed shape share memory; None where they do not, or it is unknown."""
     with suppress(AuditError):
         if claimed_shape.shares_results(target, RESULTS):
             return {"shape": dict(target.claim.shapes.claimed), "results": RESULTS}
@@ -77,7 +77,7 @@ def _at_claimed_shape(target: Target) -> Seen | None:
 
 
 def _allowed(target: Target, first: Asked) -> list[int]:
-    """The inputs whose memory the result shares by contract: the destination, and those of the reference's result."""
+    """Return the inputs whose memory the result may share: the destination, and those that the reference shares."""
     shared = [index for index in first.call.event["aliases"] if index != target.claim.harness.destination]
     if not shared:
         return list(first.call.event["aliases"])

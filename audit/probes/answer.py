@@ -1,7 +1,7 @@
-"""From what a probe observed to its finding. Nothing here runs anything: `audit verify` derives findings from records.
+"""Derive a finding from observations, without running code: `audit verify` derives findings from records.
 
-A probe observes (`observe`, which makes calls) and concludes (`conclude`, a pure function of what was observed). The
-observations are the finding's evidence, so they stand in the record.
+A probe makes calls in `observe` and concludes by the pure function `conclude`. The observations are the finding's
+evidence, so the record has them.
 """
 
 from __future__ import annotations
@@ -15,29 +15,28 @@ from audit.model.base import bounded
 if TYPE_CHECKING:
     from audit.probes.target import Target
 
-Seen = dict[str, Any]
-"""What a probe observed, as JSON has it. `shape` names the sizes of the case it speaks of."""
+Observed = dict[str, Any]
+"""The observations of a probe, as JSON values. `shape` has the sizes of their case."""
 NOT_ASKED, NOT_CLAIMED, NOT_CONCLUDED = "not_asked", "beside_claimed", "not_concluded"
 FIRST_WRONG, TOO_LARGE = "first_wrong", "too_large"
 REASONS = {
     FIRST_WRONG: "the first call is already wrong; see agreement",
     TOO_LARGE: "too large for many calls; a smaller shape in `others` would be asked",
 }
-"""Why a probe made no further call, by what stands in its evidence under `not_asked`."""
+"""Why a probe made no further call, by the value of `not_asked` in its evidence."""
 
 
 class Answer(NamedTuple):
-    """What follows from observations.
+    """A conclusion from observations.
 
     Attributes:
-        outcome: of the question; error where what was seen answers it neither way.
+        outcome: error where the observations do not answer the question.
         summary: one sentence with the numbers.
-        grade: of a failure.
-        shape: at which it fails, where it is not `shape` of the evidence.
-        line: of the source.
-        anywhere: whether the failure has nothing to do with sizes, and counts also at shapes that the claim does not
-            speak of.
-        claimed: whether the claim speaks of what fails.
+        grade: the grade of a failure.
+        shape: the shape that fails, where it is not `shape` of the evidence.
+        line: a line of the source.
+        anywhere: whether the failure is independent of sizes, so that it counts at shapes beyond the claim too.
+        claimed: whether the claim covers the failure.
     """
 
     outcome: Outcome
@@ -56,17 +55,17 @@ class Probe(Protocol):
 
     @property
     def MECHANISMS(self) -> tuple[str, ...]:  # noqa: N802
-        """The ways to a false result that it shows, for docs/probes.md."""
+        """The mechanisms of false results that it detects, for docs/probes.md."""
 
-    def observe(self, target: Target, /) -> Seen:
-        """Make calls and return what was seen. Raises AuditError where there is no answer."""
+    def observe(self, target: Target, /) -> Observed:
+        """Make calls and return the observations. Raises AuditError where there is no answer."""
 
-    def conclude(self, seen: Seen, /) -> Answer:
-        """What follows; a pure function."""
+    def conclude(self, seen: Observed, /) -> Answer:
+        """Return the answer; a pure function."""
 
 
 def passed(summary: str) -> Answer:
-    """Nothing is wrong."""
+    """Return a pass."""
     return Answer("pass", summary)
 
 
@@ -78,27 +77,27 @@ def failed(
     line: int | None = None,
     anywhere: bool = False,
 ) -> Answer:
-    """Something is wrong, see `Answer`."""
+    """Return a failure, see `Answer`."""
     return Answer("fail", summary, grade, shape, line, anywhere)
 
 
 def skipped(summary: str) -> Answer:
-    """The question has no answer here, and that stands in nobody's way."""
+    """Return a skip: the question has no answer here."""
     return Answer("skip", summary)
 
 
 def label(shape: Shape) -> str:
-    """For people: `N=33, M=7`."""
+    """Return a shape in words: `N=33, M=7`."""
     return ", ".join(f"{name}={size}" for name, size in shape.items())
 
 
-def beside(undefined: str | None) -> Grade:
-    """The grade of a wrong value beside that undefined behaviour, or beside none."""
+def grade_beside(undefined: str | None) -> Grade:
+    """Return the grade of a wrong value beside that undefined behaviour, or beside none."""
     return "undefined" if undefined else "proved"
 
 
 def ask(probe: Probe, target: Target) -> Finding:
-    """The finding of a probe about a target. Raises what `observe` raises."""
+    """Return the finding of a probe about a target. Raises the exceptions of `observe`."""
     seen, name = probe.observe(target), target.variant.name
     found = finding(probe.NAME, name, seen, probe.conclude)
     case = next((case for case in target.cases if case.shape == found.shape), None)
@@ -108,18 +107,18 @@ def ask(probe: Probe, target: Target) -> Finding:
     return finding(probe.NAME, name, seen | {NOT_CLAIMED: beside_claimed}, probe.conclude)
 
 
-def finding(probe: str, target: str, seen: Seen, conclude: Callable[[Seen], Answer]) -> Finding:
-    """The finding that follows from observations.
+def finding(probe: str, target: str, seen: Observed, conclude: Callable[[Observed], Answer]) -> Finding:
+    """Return the finding that follows from observations.
 
     Args:
-        probe: the name of the question.
-        target: the name of what was asked.
-        seen: the observations. Where the claim does not speak of the shape that fails, they say under `beside_claimed`
-            whether a shape that it speaks of was asked too: the failure is then none against the claim. Under
-            `not_concluded` they say why a failure counts as none.
-        conclude: the probe's.
+        probe: the name of the probe.
+        target: the name of its target.
+        seen: the observations. `beside_claimed` is there if the failing shape is outside the claim, so that the claim
+            does not fail; it says whether a shape of the claim was asked too. `not_concluded` says why a failure does
+            not count.
+        conclude: the probe's function.
     """
-    evidence: Seen = bounded(seen)
+    evidence: Observed = bounded(seen)
     answer = _answer(evidence, conclude)
     other, why = evidence.get(NOT_CLAIMED), evidence.get(NOT_CONCLUDED)
     found = Finding(
@@ -137,7 +136,7 @@ def finding(probe: str, target: str, seen: Seen, conclude: Callable[[Seen], Answ
 
 
 def not_concluded(found: Finding, why: str) -> Finding:
-    """A failure from which nothing follows: an error."""
+    """Return a failure as an error, from which nothing follows."""
     return found.model_copy(
         update={
             "outcome": "error",
@@ -148,7 +147,7 @@ def not_concluded(found: Finding, why: str) -> Finding:
     )
 
 
-def _answer(seen: Seen, conclude: Callable[[Seen], Answer]) -> Answer:
+def _answer(seen: Observed, conclude: Callable[[Observed], Answer]) -> Answer:
     reason = seen.get(NOT_ASKED)
     return conclude(seen) if reason is None else skipped(f"not asked: {label(seen['shape'])}: {REASONS[reason]}")
 

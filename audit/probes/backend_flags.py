@@ -1,4 +1,4 @@
-"""Does loading or calling the claim change settings of the process, such as TF32, that others compute under?
+"""Does loading or calling the claim change settings of the process, such as TF32, that affect other code?
 
 A hint: this audit times and compares in other processes. A benchmark that runs the baseline in the same process would
 measure it under those settings.
@@ -6,7 +6,7 @@ measure it under those settings.
 
 from __future__ import annotations
 
-from audit.probes.answer import Answer, Seen, failed, passed
+from audit.probes.answer import Answer, Observed, failed, passed
 from audit.probes.battery import at_middle
 from audit.probes.called import value_calls
 from audit.probes.target import Target
@@ -15,18 +15,18 @@ NAME = "backend_flags"
 MECHANISMS = ("global backend flags", "TF32 asymmetry")
 
 
-def observe(target: Target) -> Seen:
-    """The settings at the start of the process, after loading, and before and after every call."""
+def observe(target: Target) -> Observed:
+    """Compare the settings at the start of the process, after loading, and around every call."""
     asked = list(at_middle(target).values())
     value_calls([one.call for one in asked], [one.case.expected for one in asked])
     loading = list(asked[0].call.event["loaded"])
     calling = list(dict.fromkeys(name for one in asked for name in one.call.event["changed"]))
-    seen: Seen = {"changed_by_loading": loading, "changed_by_calls": calling}
+    seen: Observed = {"changed_by_loading": loading, "changed_by_calls": calling}
     return seen | ({"shape": dict(asked[0].case.shape)} if loading or calling else {})
 
 
-def conclude(seen: Seen) -> Answer:
-    """A change by loading comes first: every call runs under it."""
+def conclude(seen: Observed) -> Answer:
+    """Report a change by loading first: it affects every call."""
     loading, calling = seen["changed_by_loading"], seen["changed_by_calls"]
     if not loading and not calling:
         return passed("no setting of the process changed")

@@ -1,7 +1,6 @@
-"""Many calls in one process, which several probes read, each right or wrong for its own inputs.
+"""Many calls in one process for several probes, each right or wrong for its own inputs.
 
-What a call returns must depend on the values it is given now and on nothing else: not on addresses, shapes, earlier
-calls or their number.
+A result must depend on the values of its inputs alone: not on addresses, earlier calls or their number.
 """
 
 from __future__ import annotations
@@ -15,7 +14,7 @@ from typing import Any
 
 import numpy as np
 
-from audit.probes.answer import FIRST_WRONG, NOT_ASKED, TOO_LARGE, Seen
+from audit.probes.answer import FIRST_WRONG, NOT_ASKED, TOO_LARGE, Observed
 from audit.probes.called import Call, Step
 from audit.probes.cases import Case
 from audit.probes.compare import Comparison, Scale
@@ -24,23 +23,23 @@ from audit.probes.variations import DISCRIMINATING, GRADED, ROUNDING, TIES, WHOL
 
 AGAIN, REPEAT, AFTER = "first_again", "repeat", "after_repeat"
 HELD, HELD_ON, SECOND = "held", "held_on", "second_held"
-"""The first result as later calls left it, in the middle and at the end, and another early one at the end: of values
-that no later call has, so whatever is written over it is another result."""
+"""The first result in the middle and at the end of the session, and another early result at the end, whose values no
+later call has: a call that overwrites it writes another result."""
 FREED, WHOLE = "_in_freed_memory", "whole_numbers"
 SAME_BUFFERS = ("moved", "other", "inputs")
-"""Groups whose variations are written into the buffers of the first call, each right behind its values."""
+"""Groups whose variations are written into the buffers of the first call, each right after the first values."""
 FEWEST_REPEATS, MORE_REPEATS = 24, 17
 REPEATS_S, MOST_REPEATS = 0.5, 256
-"""As many repeated calls as take so long, up to so many: a result may be kept from some call on."""
+"""The time and the most repeated calls: claimed code may begin to cache results after some calls."""
 LAYOUTS = ("offset", "padded", "transposed")
 Planned = tuple[str, Case, dict[str, Any], str]
-"""A call in words, its case, the options of its step, and the group of its variation. The option `into` is a case here,
-`of` an earlier call in words."""
+"""A call's name, its case, the options of its step, and the group of its variation. Here the option `into` is a case
+and `of` the name of an earlier call."""
 
 
 @dataclass(frozen=True)
 class Asked:
-    """One call of a session: in words, its case, and what came back."""
+    """One call of a session: its name, its case, and the call itself."""
 
     what: str
     case: Case
@@ -49,43 +48,43 @@ class Asked:
     _compared: dict[Scale, Comparison] = field(default_factory=dict, init=False, compare=False, repr=False)
 
     def compared(self, target: Target, *, least_scale: Scale = 0.0) -> Comparison:
-        """The result against what is right for the inputs of this very call; several probes ask about the same one."""
+        """Compare the result with the right one for this call's inputs, once for all probes."""
         if least_scale not in self._compared:
             self._compared[least_scale] = target.compared(self.call, self.case, least_scale=least_scale)
         return self._compared[least_scale]
 
 
 def at_middle(target: Target) -> dict[str, Asked]:
-    """Every variation at the middle case in one process; `first` is a plain call.
+    """Return the calls of every variation at the middle case in one process, by name; `first` is a plain call.
 
-    The last ones are `repeat`, many calls whose contents take turns, with the first result for each of them beside it,
-    a call for each behind it. `held` and, at the end, `held_on` are the first result looked at again.
+    The last ones are `repeat`, many calls that alternate between contents, with the first result for each content, and
+    then a call for each. `held` and, at the end, `held_on` are the first result again.
 
     Variations of `SAME_BUFFERS` are written into the buffers of the first call, past torch's version counters. Their
-    order is drawn, and the first values come again before each: what a cache of one entry holds is then what the
-    variation was made from. Distributions have buffers of their own, since that question is about values.
+    order is random, and the first values come again before each, so that a cache of one entry holds the result of the
+    values from which the variation was made. Distributions have buffers of their own: their question is about values.
     """
     return target.once("middle", lambda: _asked(target, [_middle])[0])
 
 
 def at_largest(target: Target) -> dict[str, Asked]:
-    """`first`, `other_values`, `discriminating` and `graded` in the same buffers, and `held`, the first result looked
-    at again after those."""
+    """Return calls at the largest case: `first`, `other_values`, `discriminating` and `graded` in the same buffers, and
+    `held`, the first result after those."""
     return target.once("largest", lambda: _asked(target, [_largest])[0])
 
 
 def views(target: Target) -> dict[str, Asked]:
-    """`offset`, `padded`, `transposed`, and `nan` and `inf` where the task has real inputs, at the middle case."""
+    """Return calls at the middle case: `offset`, `padded`, `transposed`, and `nan` and `inf` if inputs are real."""
     return target.once("views", lambda: _asked(target, [_views])[0])
 
 
 def ask_together(target: Target) -> None:
-    """Make the calls of `at_middle` and `views` in one session, where they would take half of its time limit at most.
+    """Make the calls of `at_middle` and `views` in one session, if they take at most half of its time limit.
 
-    Those of `at_largest` have their own, in which the first call is the first one: the two cases may be the same.
+    Those of `at_largest` need a session of their own for its first call: the two cases may be the same.
 
     Raises:
-        AuditError: the session broke or the task has no variations; each is then asked in a session of its own.
+        AuditError: the session broke or the task has no variations; each then gets a session of its own.
     """
     plain = target.call(target.largest, target.plain)
     if plain.raised is not None:
@@ -98,25 +97,25 @@ def ask_together(target: Target) -> None:
             target.once(question, partial(dict, one))
 
 
-def premise(target: Target, first: Asked) -> Seen | None:
-    """That the very first call is wrong already: then nothing follows from later ones."""
+def premise(target: Target, first: Asked) -> Observed | None:
+    """Return a reason to skip where the very first call is wrong: nothing follows from later ones."""
     return None if first.compared(target).right else {"shape": dict(first.case.shape), NOT_ASKED: FIRST_WRONG}
 
 
-def too_large(name: str, target: Target, first: Asked) -> Seen | None:
-    """That the middle case is too large for that question about values."""
+def too_large(name: str, target: Target, first: Asked) -> Observed | None:
+    """Return a reason to skip where the middle case is too large for that question about values."""
     asked = name in wanted(target).middle.groups
     return None if asked else {"shape": dict(first.case.shape), NOT_ASKED: TOO_LARGE}
 
 
 def repeats(case: Case, call_s: float) -> int:
-    """How often the repeated call runs: a number unknown before the audit, the more the shorter a call takes."""
+    """Return the number of repeated calls, which is unknown before the audit and grows as calls get shorter."""
     fitting = min(MOST_REPEATS, int(REPEATS_S / call_s)) if call_s else MOST_REPEATS
     return max(FEWEST_REPEATS, fitting - MORE_REPEATS) + zlib.crc32(case.expected.tobytes()) % MORE_REPEATS
 
 
 def _asked(target: Target, plans: Sequence[Callable[[Target, _Planned], None]]) -> list[dict[str, Asked]]:
-    """The calls of those plans in one session, by name for each plan; one plain call says how long they may take."""
+    """Make the calls of those plans in one session; return them by name for each plan."""
     planned = _Planned(call_s=target.call(target.middle, target.plain).event["seconds"])
     for plan in plans:
         planned.begin()
@@ -138,9 +137,9 @@ def _middle(target: Target, planned: _Planned) -> None:
     planned.add((one.name, one.case, {}, one.group) for one in varied.of(DISCRIMINATING) if one.name not in found)
     planned.add([(HELD, varied.case, {"run": "held", "of": "first"}, "")])
     calm = [one for one in good if (one.headroom[ROUNDING] or 0.0) <= target.relative(varied.case) / 2]
-    taking_turns = _taking_turns(varied, calm)
-    planned.add_in_turn(REPEAT, taking_turns, draw)
-    planned.add((f"{AFTER}_{place}", one, {"into": varied.case}, "") for place, one in enumerate(taking_turns))
+    alternating = _alternating(varied, calm)
+    planned.add_in_turn(REPEAT, alternating, draw)
+    planned.add((f"{AFTER}_{index}", one, {"into": varied.case}, "") for index, one in enumerate(alternating))
     planned.add([(HELD_ON, varied.case, {"run": "held", "of": "first"}, "")])
     planned.add((SECOND, case, {"run": "held", "of": name}, "") for name, case, how, _ in rewritten if "hold" in how)
 
@@ -149,27 +148,27 @@ def _rewritten(varied: Varied, draw: random.Random) -> Iterator[Planned]:
     same = [one for group in SAME_BUFFERS for one in varied.of(group) if one.kind != WHOLE_NUMBER]
     drawn = draw.sample(same, len(same))
     once = next((one for one in drawn if one.group != "other"), None)
-    for place, one in enumerate(drawn):
-        if place:
-            yield f"{AGAIN}_{place}", varied.case, {}, "again"
+    for index, one in enumerate(drawn):
+        if index:
+            yield f"{AGAIN}_{index}", varied.case, {}, "again"
         yield one.name, one.case, {"into": varied.case, **({"hold": True} if one is once else {})}, one.group
 
 
 def _elsewhere(varied: Varied) -> Iterator[Planned]:
-    """The same values at new addresses, and then other ones in the memory that those have left."""
+    """Yield the same values at new addresses, and then other values in the memory that those have freed."""
     yield "new_addresses", varied.case, {"fresh": True}, ""
     for one in varied.of("other"):
         yield f"{one.name}{FREED}", one.case, {"fresh": True}, ""
 
 
 def _whole(good: Sequence[Variation]) -> list[Variation]:
-    """Whole numbers, then the same with two exchanged; nothing where the first of them says nothing."""
+    """Return whole numbers and the same with two exchanged; nothing where the first is not trusted."""
     found = [one for one in good if one.group == WHOLE]
     return found if found and found[0].name == WHOLE else []
 
 
-def _taking_turns(varied: Varied, good: Sequence[Variation]) -> list[Case]:
-    """Cases whose contents take turns in the repeated call: the first values, others and, if possible, a third kind."""
+def _alternating(varied: Varied, good: Sequence[Variation]) -> list[Case]:
+    """Return the cases of the repeated call: the first values, others and, if possible, a third kind."""
     third = [one.case for one in good if one.group == "distributions"][:1]
     return [varied.case, *(one.case for one in varied.of("other")), *third]
 
@@ -190,10 +189,10 @@ def _views(target: Target, planned: _Planned) -> None:
 
 
 def trusted(target: Target, varied: Varied) -> list[Variation]:
-    """The distributions at which a sound result of the declared precision stays well inside the tolerance.
+    """Return the distributions at which a sound result of the declared precision stays well within the tolerance.
 
-    Elsewhere (overflow, cancellation) a right kernel may be off too, and a difference would say nothing; so too where
-    the result hangs on ties that the distribution makes, or has infinities and NaN that the case's own has not.
+    Elsewhere (overflow, cancellation) a right kernel may be off too, as where the result depends on ties that the
+    distribution makes, or has infinities and NaN that the case's own lacks.
     """
     limit = target.relative(varied.case) / 2
     kinds = {"fp32", target.variant.precision, TIES}
@@ -209,7 +208,7 @@ def trusted(target: Target, varied: Varied) -> list[Variation]:
 
 
 class _Planned:
-    """The calls of a session as they come to be planned, and the cases they are about."""
+    """The planned calls of a session and their cases."""
 
     def __init__(self, *, call_s: float) -> None:
         self._call_s = call_s
@@ -219,11 +218,11 @@ class _Planned:
         self._begun: list[int] = []
 
     def begin(self) -> None:
-        """Begin another plan: names of calls are its own."""
+        """Begin another plan, with its own names of calls."""
         self._begun.append(len(self._calls))
 
     def add(self, calls: Iterable[Planned]) -> None:
-        """Add calls, in this order."""
+        """Add calls, in order."""
         for what, case, options, group in calls:
             step = {"run": "claim", "case": self._number(case), **options}
             if "into" in options:
@@ -235,8 +234,8 @@ class _Planned:
             self._steps.append(step)
 
     def add_in_turn(self, what: str, cases: Sequence[Case], draw: random.Random) -> None:
-        """One step of many calls: half of them with the contents of the first case, as a plain loop has them, then as a
-        timer may have them, with the cases taking turns and much memory overwritten before each."""
+        """Add one step of many calls: half of them with the contents of the first case, as in a plain loop, the others
+        as in a timer, with alternating cases and memory overwritten before each."""
         numbers = [self._number(case) for case in cases]
         count = repeats(cases[0], self._call_s)
         order = [numbers[0]] * (count // 2)
@@ -245,11 +244,11 @@ class _Planned:
         self.add([(what, cases[0], {"into": cases[0], "order": order, "flush_from": count // 2}, "")])
 
     def asked(self, target: Target, *, fresh: bool) -> list[dict[str, Asked]]:
-        """Make every call; what came of each, by its name, plan by plan."""
+        """Make every call; return the calls by name, plan by plan."""
         calls = target.steps(self._steps, cases=self._cases, mode=target.plain, fresh=fresh)
         found: list[dict[str, Asked]] = []
-        for place, ((what, case, group), call, step) in enumerate(zip(self._calls, calls, self._steps, strict=True)):
-            found += [{}] if place in self._begun else []
+        for index, ((what, case, group), call, step) in enumerate(zip(self._calls, calls, self._steps, strict=True)):
+            found += [{}] if index in self._begun else []
             kept = case if "order" not in step or call.raised else self._cases[step["order"][call.event["kept"]]]
             found[-1][what] = Asked(what, kept, call, group)
             for first in call.event.get("firsts", ()):
@@ -257,7 +256,7 @@ class _Planned:
         return found
 
     def _first(self, what: str, call: Call, first: dict[str, Any]) -> Asked:
-        """The first result of a sequence for a case's contents."""
+        """Return the first result of a sequence for a case's contents."""
         file = call.file.with_name(f"{call.file.stem}-{first['of']}.bin")
         event = {**call.event, **{key: first.get(key, []) for key in ("shape", "dtype", "outputs", "digest")}}
         return Asked(f"{what}_{first['of']}", self._cases[first["of"]], Call(event, file, call.violations))

@@ -1,4 +1,4 @@
-"""Calls of a few blocks of the claimed shape: until they tell something, and why one tells nothing."""
+"""Run a few blocks of the claimed shape, and decide whether their writes are elements of the result."""
 
 from __future__ import annotations
 
@@ -11,26 +11,26 @@ from audit.probes.cases import Case
 from audit.probes.target import Target
 
 BLOCKS, FEWER, WHOLE = 24, 4, -1
-"""Blocks of each large launch, those where that is too much work, and all of them."""
+"""Blocks of each large launch, fewer blocks where those are too much work, and all blocks."""
 WHOLE_S = 3.0
-"""Every block is run where that takes no longer, as the time of a few blocks has it."""
+"""Every block is run if that is expected to take at most so long, by the time of a few blocks."""
 STOPS = ("time-limit", "deadlock", "too-many-threads")
 
 
 def called(target: Target, case: Case) -> list[tuple[dict[str, Any], Call]]:
-    """A call a pattern of fresh memory, of a few blocks; of all where they cannot be asked apart from each other, or
-    take little time."""
+    """Call with each pattern of fresh memory: a few blocks, or all where blocks depend on each other or take little
+    time."""
     entries = _with_each_memory(target, case, BLOCKS)
     if _stopped(entries[-1][0]):
         entries = _with_each_memory(target, case, FEWER)
-    if not any(_together(event) or _whole_s(event) <= WHOLE_S for event, _ in entries):
+    if not any(_dependence(event) or _whole_s(event) <= WHOLE_S for event, _ in entries):
         return entries
     whole = _with_each_memory(target, case, WHOLE)
     return entries if _stopped(whole[-1][0]) else whole
 
 
 def _with_each_memory(target: Target, case: Case, blocks: int) -> list[tuple[dict[str, Any], Call]]:
-    """A call of so many blocks a pattern of fresh memory, until one is stopped."""
+    """Call that number of blocks with each pattern of fresh memory, until a call is stopped."""
     entries: list[tuple[dict[str, Any], Call]] = []
     for memory in target.built.poisons:
         entries.append(claimed_shape.parts(target, case, Mode(memory), blocks=blocks))
@@ -40,27 +40,27 @@ def _with_each_memory(target: Target, case: Case, blocks: int) -> list[tuple[dic
 
 
 def why_not(event: dict[str, Any], case: Case) -> str | None:
-    """Why what a few blocks write is not what the call returns; None where it is."""
+    """Return why the elements that a few blocks write are not those of the result; None where they are."""
     stopped = _stopped(event)
-    if event["raised"] or stopped or not _came_back(event, case):
+    if event["raised"] or stopped or not _shaped(event, case):
         why = event["raised"] or (stopped and stopped["message"]) or "no tensor of the shape it must have came back"
         return f"blocks of the claimed shape: {why}"
-    if (why := _together(event)) is not None:
+    if (why := _dependence(event)) is not None:
         return why
     if not is_whole(event) and not event["blanked"]:
         return "which elements of such a result a few blocks write"
     return None
 
 
-def _came_back(event: dict[str, Any], case: Case) -> bool:
-    """Whether every output has the shape it must have."""
+def _shaped(event: dict[str, Any], case: Case) -> bool:
+    """Return whether every output has the right shape."""
     due = [one.shape for one in case.outputs] or [case.expected.shape]
     got = [one["shape"] for one in event.get("outputs", ())] or [event["shape"]]
     return len(due) == len(got) and all(map(alike, got, due))
 
 
 def _whole_s(event: dict[str, Any]) -> float:
-    """The seconds that a call of a few blocks would take whole, or took; infinite where it did not come to its end."""
+    """Return the expected seconds of a call with all blocks; infinite where it did not end."""
     if event["raised"] or _stopped(event):
         return math.inf
     shares = [one["blocks_run"] / math.prod(one["grid"]) for one in event["launches"]]
@@ -69,22 +69,22 @@ def _whole_s(event: dict[str, Any]) -> float:
 
 
 def _stopped(event: dict[str, Any]) -> dict[str, Any] | None:
-    """The report of a launch that this device gave up."""
+    """Return the report of a launch that this device stopped."""
     return next((one for one in event["reports"] if one["kind"] in STOPS), None)
 
 
 def is_whole(event: dict[str, Any]) -> bool:
-    """Whether every block of every launch was run."""
+    """Return whether every block of every launch was run."""
     return not any(_partial(event))
 
 
 def _partial(event: dict[str, Any]) -> list[bool]:
-    """Of each launch, whether blocks of it were left out."""
+    """Return for each launch whether blocks of it were left out."""
     return [one["blocks_run"] < math.prod(one["grid"]) for one in event["launches"]]
 
 
-def _together(event: dict[str, Any]) -> str | None:
-    """Why the blocks of a call cannot be asked apart from each other; None where they can."""
+def _dependence(event: dict[str, Any]) -> str | None:
+    """Return why the blocks of a call depend on each other; None where they do not."""
     partial = _partial(event)
     if any(partial[:-1]):
         return f"a few blocks of {len(partial)} launches that build on each other"

@@ -1,4 +1,4 @@
-"""What blocks of the claimed shape wrote, beside what is right there, in one order of them and in others."""
+"""Compare the writes of blocks of the claimed shape with the right result, in one order of the blocks and in others."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ import numpy.typing as npt
 
 from audit.model.errors import AuditError, Unsupported
 from audit.probes import block_calls, claimed_shape
-from audit.probes.answer import Seen
+from audit.probes.answer import Observed
 from audit.probes.block_calls import WHOLE
 from audit.probes.called import Call, Mode
 from audit.probes.cases import Case
@@ -19,8 +19,8 @@ from audit.probes.target import Target
 from audit.probes.undefined import undefined_beside
 
 
-def in_part(target: Target, case: Case, event: dict[str, Any], first: Call, second: Call) -> Seen:
-    """What the blocks wrote, beside what is right."""
+def in_part(target: Target, case: Case, event: dict[str, Any], first: Call, second: Call) -> Observed:
+    """Return the evidence about two calls over different patterns of fresh memory: unwritten or compared elements."""
     kept = same(first, second).reshape(case.expected.shape)
     if block_calls.is_whole(event) and (left := unwritten(target, first, second)):
         last = event["launches"][-1]
@@ -38,12 +38,12 @@ def in_part(target: Target, case: Case, event: dict[str, Any], first: Call, seco
 
 def compared_part(
     target: Target, case: Case, event: dict[str, Any], call: Call, kept: npt.NDArray[np.bool_], *, times: float = 1.0
-) -> Seen:
-    """How the elements that are kept compare with what is right."""
+) -> Observed:
+    """Return the evidence about the elements in `kept`, compared within `times` the tolerance."""
     if not kept.any():
         raise Unsupported("elements of the result that the blocks run at the claimed shape write")
     compared, last = _compared(target, call, case, kept, times=times), event["launches"][-1]
-    seen: Seen = {
+    seen: Observed = {
         "shape": dict(case.shape),
         "blocks_run": last["blocks_run"],
         "blocks": math.prod(last["grid"]),
@@ -58,15 +58,15 @@ def compared_part(
 
 
 def unwritten(target: Target, *calls: Call) -> int:
-    """The elements that hold fresh memory's pattern in every call, each of which had another."""
+    """Return the number of elements that hold fresh memory's pattern in every call, each with another pattern."""
     patterns = target.built.poisons.values()
     return int(
         np.count_nonzero(np.logical_and.reduce([one.holding(held) for one, held in zip(calls, patterns, strict=True)]))
     )
 
 
-def _in_orders(target: Target, case: Case) -> Seen:
-    """In how many orders of blocks and threads the result is far off, if in all; else that it was seen in one."""
+def _in_orders(target: Target, case: Case) -> Observed:
+    """Return the number of orders of blocks and threads if the result is far off in all; else `in_one_order`."""
     memory = next(iter(target.built.poisons))
     for order in target.orders:
         try:
@@ -79,8 +79,8 @@ def _in_orders(target: Target, case: Case) -> Seen:
     return {"orders": len(target.orders)}
 
 
-def in_another_order(target: Target, case: Case) -> Seen:
-    """What is far off where blocks that add into memory together run in another order; nothing where none is."""
+def in_another_order(target: Target, case: Case) -> Observed:
+    """Return the evidence of a result that is far off where the blocks run in another order; empty if none is."""
     memory, *_, order = next(iter(target.built.poisons)), *target.orders
     try:
         event, call = claimed_shape.parts(target, case, Mode(memory, order), blocks=WHOLE)
@@ -94,14 +94,14 @@ def in_another_order(target: Target, case: Case) -> Seen:
 
 
 def same(first: Call, second: Call) -> npt.NDArray[np.bool_]:
-    """The elements that do not hang on what fresh memory held."""
+    """Return the elements that do not depend on the contents of fresh memory."""
     same = first.raw() == second.raw()
     kept: npt.NDArray[np.bool_] = same.all(axis=1).reshape(first.event["shape"])
     return kept
 
 
 def _compared(target: Target, call: Call, case: Case, kept: npt.NDArray[np.bool_], *, times: float = 1.0) -> Comparison:
-    """As if every other element were right: the scale of the whole result counts; by so many times the tolerance."""
+    """Compare as if every other element were right, so that the scale is that of the whole result."""
     got = np.where(kept, call.values().reshape(case.expected.shape), case.expected)
     tolerance = target.tolerance.model_copy(update={"relative": times * target.tolerance.relative})
     return compare(got, case.right, tolerance, least_scale=case.least(0.0))

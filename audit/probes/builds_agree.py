@@ -1,7 +1,7 @@
 """Do the fast build and the published build of one source return the same bytes and the same answers?
 
-Not asked of every variant: the pipeline asks it where both builds exist. A difference fails no kernel, since it may be
-the fast build's: the published one is what counts.
+Asked where both builds exist. A difference fails no kernel, since the fast build may cause it; the published one
+counts.
 """
 
 from __future__ import annotations
@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from audit.model import Finding
-from audit.probes.answer import Answer, Seen, failed, finding, passed
+from audit.probes.answer import Answer, Observed, failed, finding, passed
 from audit.probes.called import Call, SessionBroken
 from audit.probes.target import Target
 
@@ -22,13 +22,13 @@ def run(fast: Target, published: Target, *, found: Iterable[Finding], again: Ite
     Args:
         fast: the first build.
         published: the second, of the same source and cases.
-        found: what the probes found of the first.
-        again: what they found of the second.
+        found: the findings about the first.
+        again: the findings about the second.
     """
     outcomes, other = ({one.probe: _outcome(one) for one in each} for each in (found, again))
     both = outcomes.keys() & other.keys()
     outputs, differing = _bytes(fast, published)
-    seen: Seen = {
+    seen: Observed = {
         "outputs": outputs,
         "differing": differing,
         "asked_of_both": len(both),
@@ -37,8 +37,8 @@ def run(fast: Target, published: Target, *, found: Iterable[Finding], again: Ite
     return finding(NAME, published.variant.name, seen, conclude)
 
 
-def conclude(seen: Seen) -> Answer:
-    """A difference in bytes, or in an answer that both builds gave."""
+def conclude(seen: Observed) -> Answer:
+    """Fail where bytes differ, or an answer that both builds gave."""
     answered = {name: both for name, both in seen["changed"].items() if "skip" not in both}
     if not answered and not seen["differing"]:
         return passed(f"{seen['outputs']}; {seen['asked_of_both']} probes asked of both, none decided otherwise")
@@ -47,7 +47,7 @@ def conclude(seen: Seen) -> Answer:
 
 
 def _bytes(fast: Target, published: Target) -> tuple[str, bool]:
-    """What the outputs' bytes tell, and whether they differ for another reason than chance."""
+    """Return a text about the outputs' bytes, and whether they differ for another reason than chance."""
     try:
         ours, theirs = _outputs(fast), _outputs(published)
     except SessionBroken as error:

@@ -1,4 +1,4 @@
-"""One call in a session: the worker's report, and the output it left, as bytes and as numbers."""
+"""One call in a session: its event, and its output as bytes and as numbers."""
 
 from __future__ import annotations
 
@@ -21,24 +21,24 @@ Step = Mapping[str, Any]
 """A run, the index of its case, and options; see `audit.run.requests.Step`."""
 INTERPRETER_ERROR = "InterpreterError"
 LARGEST_ITEM_BYTES = 16
-"""An element of complex128: no output has larger ones."""
+"""The size of complex128, the largest element of an output."""
 
 
 class SessionBroken(AuditError):
-    """A session ended before it answered the question; says how."""
+    """A session ended before it answered the question; the text says how."""
 
 
 class ProtocolViolated(SessionBroken):
-    """A message of a session was not written by our own code; says what was seen."""
+    """A message of a session was not sent by our own code; the text describes it."""
 
 
 class Mode(NamedTuple):
-    """How the device behaves in a call.
+    """The configuration of the device in a call.
 
     Attributes:
-        memory: what fresh device memory holds (see `audit.build.emulated.runtime`).
+        memory: the contents of fresh device memory (see `audit.build.emulated.runtime`).
         order: the order of threads and blocks.
-        fill: what fresh shared memory holds, one of the build's `fills`; None is the device's own.
+        fill: the contents of fresh shared memory, one of the build's `fills`; None is the device's default.
         check: whether every access is recorded and the undefined ones reported.
     """
 
@@ -50,9 +50,9 @@ class Mode(NamedTuple):
 
 @dataclass(frozen=True)
 class Call:
-    """One call in a session: the event the worker wrote and the raw output it left.
+    """One call in a session: its event and the file of its raw output.
 
-    `violations` takes a sentence for an output that was changed since.
+    `violations` gets a sentence for an output that does not match its event.
     """
 
     event: dict[str, Any]
@@ -61,13 +61,13 @@ class Call:
 
     @property
     def raised(self) -> str | None:
-        """The Python exception the call raised, if any."""
+        """The exception of the call, if any."""
         message: str | None = self.event.get("raised")
         return message
 
     @property
     def reports(self) -> list[dict[str, Any]]:
-        """What the device reported during the call."""
+        """The device's reports during the call."""
         return list(self.event.get("reports", ()))
 
     @property
@@ -76,11 +76,11 @@ class Call:
         return list(self.event.get("launches", ()))
 
     def raw(self) -> npt.NDArray[np.uint8]:
-        """The output as bytes, one row per element: shape (elements, bytes per element).
+        """Return the output as bytes, one row per element: shape (elements, bytes per element).
 
         Raises:
-            ProtocolViolated: the file does not hold what the session wrote, or what it reported of it.
-            SessionBroken: there is no element in it.
+            ProtocolViolated: the file does not match the event.
+            SessionBroken: the output has no element.
         """
         parts = self._parts()
         width = max(part.shape[1] for part in parts)
@@ -89,7 +89,7 @@ class Call:
         return np.concatenate([np.pad(part, ((0, 0), (0, width - part.shape[1]))) for part in parts])
 
     def _parts(self) -> list[npt.NDArray[np.uint8]]:
-        """The bytes of each output, one row per element."""
+        """Return the bytes of each output, one row per element."""
         elements = math.prod(self.event["shape"])
         if not elements:
             raise SessionBroken("the call returned a tensor without elements; see contract")
@@ -110,11 +110,11 @@ class Call:
 
     @property
     def outputs(self) -> list[dict[str, Any]]:
-        """The shape and dtype of each of several outputs; none where there is one tensor or nothing."""
+        """The shape and dtype of each of several outputs; empty for one tensor or none."""
         return list(self.event.get("outputs", ()))
 
     def holding(self, pattern: bytes) -> npt.NDArray[np.bool_]:
-        """Which elements hold nothing but that pattern, repeated."""
+        """Return which elements consist of that pattern, repeated."""
         found = []
         for part in self._parts():
             size = part.shape[1]
@@ -123,20 +123,20 @@ class Call:
         return np.concatenate(found)
 
     def words(self) -> npt.NDArray[Any]:
-        """The output's bits, one unsigned integer an element where there is one of that size, else its bytes."""
+        """Return the output's bits, one unsigned integer an element where there is one of that size, else its bytes."""
         return _words(self.raw())
 
     def same_bits(self, other: Call) -> bool:
-        """Whether both left the same bits, NaN like any other."""
+        """Return whether both outputs have the same bits, NaN included."""
         if self.event["shape"] != other.event["shape"]:
             return False
         return self.event["digest"] == other.event["digest"] or bool(np.array_equal(self.words(), other.words()))
 
     def values(self) -> npt.NDArray[Any]:
-        """The output as numbers of its own type (bfloat16 as float32), in its own shape; several as a float64 vector.
+        """Return the output in its own type (bfloat16 as float32) and shape; several outputs as a float64 vector.
 
         Raises:
-            ProtocolViolated, SessionBroken: as `raw`, or its type is none that can be compared.
+            ProtocolViolated, SessionBroken: as `raw`, or its type cannot be compared.
         """
         if self.outputs:
             parts = zip(self._parts(), self.outputs, strict=True)
@@ -155,7 +155,7 @@ class Call:
 
 
 WORDS = (1, 2, 4, 8)
-"""Sizes of elements in bytes that numpy has an unsigned integer for."""
+"""Sizes in bytes of numpy's unsigned integers."""
 
 
 def _words(rows: npt.NDArray[np.uint8]) -> npt.NDArray[Any]:
@@ -164,14 +164,14 @@ def _words(rows: npt.NDArray[np.uint8]) -> npt.NDArray[Any]:
 
 
 def _numbers(rows: npt.NDArray[np.uint8], dtype: str) -> npt.NDArray[Any]:
-    """The numbers of a type that rows of bytes hold, as a vector."""
+    """Return rows of bytes as a vector of numbers of a type."""
     if dtype == "bfloat16":
         return (rows.view(np.uint16).astype(np.uint32) << 16).view(np.float32).reshape(-1)
     return rows.view(np.dtype(dtype)).reshape(-1)
 
 
 def value_calls(calls: Iterable[Call], expected: Iterable[Array]) -> None:
-    """Raises SessionBroken unless every call returned a tensor of the expected shape; `contract` tells more."""
+    """Raise SessionBroken unless every call returned a tensor of the expected shape; `contract` has details."""
     for call, want in zip(calls, expected, strict=True):
         if call.raised is not None:
             raise SessionBroken(f"the call raised {call.raised}")
@@ -183,12 +183,12 @@ def value_calls(calls: Iterable[Call], expected: Iterable[Array]) -> None:
 
 
 def alike(shape: Sequence[int] | None, other: Sequence[int]) -> bool:
-    """Whether two shapes hold the same elements in the same order: dimensions of size 1 tell no elements apart."""
+    """Return whether two shapes are equal apart from dimensions of size 1."""
     return shape is not None and [size for size in shape if size != 1] == [size for size in other if size != 1]
 
 
 def item_bytes(dtype: str) -> int:
-    """The bytes of an element. Raises SessionBroken for a type that numpy has not."""
+    """Return the bytes of an element. Raises SessionBroken for a type that numpy lacks."""
     try:
         return 2 if dtype == "bfloat16" else np.dtype(dtype).itemsize
     except TypeError:
@@ -199,7 +199,7 @@ def item_bytes(dtype: str) -> int:
 def refuse_limits(calls: Iterable[Call]) -> None:
     """Raise Unsupported or SessionBroken where the device could not run a call, or had to stop it."""
     for call in calls:
-        if (call.raised or "").startswith(INTERPRETER_ERROR):  # a GPU compiles what Triton's interpreter cannot run
+        if (call.raised or "").startswith(INTERPRETER_ERROR):  # a GPU may run it
             raise Unsupported(f"a kernel that Triton's interpreter cannot run: {call.raised}")
         for report in call.reports:
             if report["kind"] == "needs-newer-gpu":

@@ -1,4 +1,4 @@
-"""One problem of a target, and which of them a probe asks about: the largest, one of middle size, those that count."""
+"""The cases of a target, and the choice of a probe among them: the largest, one of middle size, those that count."""
 
 from __future__ import annotations
 
@@ -19,19 +19,24 @@ from audit.probes.compare import Array, Output, Right, Scale
 from audit.run.pool import Reply
 
 MOST_MIDDLE_BYTES = 32 << 20
-"""Of the inputs and the right result of a case at which many questions are asked, where there is a smaller one."""
+"""The most bytes of inputs and right result of the middle case, unless it is the smallest one."""
 
 
 @dataclass(frozen=True)
 class Case:
-    """One problem: its sizes, the file with its inputs, what is right in float64, and the dtype it must come in.
+    """One problem.
 
-    `also` holds results that are as right, where elements of a result of integers hang on ties between inputs. `scope`
-    tells why the shape counts for the claim (`audit.claims.shapes.scope_of`). `size` is the root mean square of right
-    results over several draws, where a result has few elements, else 0: a tolerance is relative to that too, since a
-    sum may come out near zero by cancellation. Several `outputs` are one vector in `expected`, row major, one behind
-    another; each has a size of its own, and `dtype` is the type among theirs that holds the fewest digits. `bits` are
-    the effective ones of each format, where they were asked for.
+    Attributes:
+        shape: its sizes.
+        inputs: the file of its arguments.
+        expected: the right result in float64; several outputs as one vector, row major, one after another.
+        dtype: the type of the result; the least precise of several outputs.
+        also: alternatives to `expected`, where elements of a result of integers depend on ties between inputs.
+        scope: why the shape counts for the claim, see `audit.claims.shapes.counting`.
+        size: the rms of right results over several draws, where a result has few elements, else 0. A tolerance is
+            relative to that too, since cancellation may bring a sum near zero.
+        outputs: several outputs, each with a size of its own.
+        bits: the effective bits of each format, where requested.
     """
 
     shape: Shape
@@ -46,26 +51,26 @@ class Case:
 
     @classmethod
     def made(cls, reply: Reply, event: dict[str, Any], *, shape: Shape, inputs: Path, scope: Scope) -> Case:
-        """What `audit.run.oracle` answered in one event."""
+        """Return the case of one event of `audit.run.oracle`."""
         made = cls(shape, inputs, np.empty(0), "", scope=scope, size=event.get("size", 0.0))
         return made.answered(reply, event)
 
     def answered(self, reply: Reply, event: dict[str, Any]) -> Case:
-        """The same with the right result of that event."""
+        """Return the case with the right result of that event."""
         outputs = tuple(
             Output(tuple(one["shape"]), one["dtype"], one["size"]) for one in event.get("expected_outputs", ())
         )
         expected, also = reply.expected(event), reply.also(event)
-        told = {"dtype": event["expected_dtype"], "bits": event.get("bits", {})}
-        return replace(self, expected=expected, also=also, outputs=outputs, **told)
+        more = {"dtype": event["expected_dtype"], "bits": event.get("bits", {})}
+        return replace(self, expected=expected, also=also, outputs=outputs, **more)
 
     @cached_property
     def right(self) -> Right:
-        """What a result is compared with."""
+        """The right result to compare with."""
         return Right(self.expected, self.dtype, self.also, self.outputs)
 
     def least(self, scale: Scale) -> Scale:
-        """The size of the result where it is known to be larger than that one."""
+        """Return the larger of that scale and the known size of the result, for each output."""
         if not self.outputs:
             assert isinstance(scale, float)
             return max(scale, self.size)
@@ -74,11 +79,11 @@ class Case:
 
     @cached_property
     def usual(self) -> Scale:
-        """The size of the right result, or its usual one over several draws. Raises NothingFinite."""
+        """The rms of the right result, at least its size over several draws. Raises NothingFinite."""
         return self.least(tuple(one.rms for one in self.right.each) if self.outputs else self.right.rms)
 
     def level(self, values: Array) -> Array:
-        """Several outputs, each in units of the right one's size; a single output as it is."""
+        """Return several outputs each in units of the right one's size; a single output as it is."""
         if not self.outputs:
             return values
         sizes = self.usual
@@ -88,19 +93,19 @@ class Case:
 
     @property
     def bytes(self) -> int:
-        """Bytes of its inputs' file and of its right result in float64."""
+        """The bytes of its inputs' file and of its right result in float64."""
         return self.inputs.stat().st_size + self.expected.nbytes
 
     @property
     def output_bytes(self) -> tuple[int, ...]:
-        """The bytes of each output. Raises SessionBroken for a type that numpy has not."""
+        """The bytes of each output. Raises SessionBroken for a type that numpy lacks."""
         if not self.outputs:
             return (self.expected.size * item_bytes(self.dtype),)
         return tuple(one.elements * item_bytes(one.dtype) for one in self.outputs)
 
     @property
     def counts(self) -> bool:
-        """Whether a failure here is one of the claim."""
+        """Whether a failure at this case counts against the claim."""
         return self.scope != "other"
 
     @property
@@ -114,24 +119,24 @@ Need = tuple[Mode, Case]
 
 
 def largest_of(cases: Sequence[Case]) -> Case:
-    """The case with the most elements."""
+    """Return the case with the most elements."""
     return max(cases, key=_size)
 
 
 def middle_of(cases: Sequence[Case]) -> Case:
-    """A case of middle size, or a smaller one where its arrays are large."""
+    """Return a case of middle size, or a smaller one where its arrays are large."""
     by_size = counting(cases)
-    place = len(by_size) // 2
-    while place and by_size[place].bytes > MOST_MIDDLE_BYTES:
-        place -= 1
-    return by_size[place]
+    index = len(by_size) // 2
+    while index and by_size[index].bytes > MOST_MIDDLE_BYTES:
+        index -= 1
+    return by_size[index]
 
 
 def counting(cases: Sequence[Case]) -> list[Case]:
-    """The cases whose failures are the claim's, the smallest first; where there is none, all."""
+    """Return the cases whose failures count against the claim, smallest first; all cases where there is none."""
     return sorted([case for case in cases if case.counts] or cases, key=_size)
 
 
 def _size(case: Case) -> tuple[int, int]:
-    """Elements of the result; where that is the same for all, as one number is, the sizes of the problem."""
+    """Return the sort key: elements of the result, then the sizes of the problem."""
     return case.expected.size, math.prod(case.shape.values())

@@ -1,7 +1,7 @@
-"""What was seen of messages that the kit's own code in a session's process did not send.
+"""The finding about messages that the kit's own code in a session's process did not send.
 
-It passes no kernel and fails none: a crash may write garbage as well as a purpose. But nothing of such a session
-counts, and a variant about which one was seen stays undecided.
+It passes no kernel and fails none: a crash may write garbage too. Such a session does not count, and its variant stays
+undecided.
 """
 
 from __future__ import annotations
@@ -14,10 +14,10 @@ NAME = "channel"
 
 
 def finding(target: str, seen: Sequence[str]) -> Finding:
-    """The finding about a variant, or a claim, in whose sessions that was seen; an error, which has no grade.
+    """Return the finding about a variant, or a claim, with such sessions: an error, which has no grade.
 
     Args:
-        target: the name of what the sessions were about.
+        target: the name of the variant or claim.
         seen: one sentence a session.
     """
     sentence = f"messages of a session that its own code did not send ({len(seen)}x): {seen[0]}"

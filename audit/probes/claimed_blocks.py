@@ -1,21 +1,20 @@
-"""Is what a few blocks write at the claimed shape right, where that shape is too large to run whole?
+"""Are the elements that a few blocks write at the claimed shape right, where that shape is too large to run whole?
 
-The corners of the grid and drawn blocks run on inputs of the claimed shape, twice, over two patterns of fresh memory;
-elements that they did not write, or whose bits depend on fresh memory, are left out. A third call finds shared memory,
-and lanes that take no part, with other values in them: a result that follows these is undefined. A fourth has every
-access of a few blocks checked, for what no other block has to do with. A result of another shape is wrong there, unless
-the host code reads values back, which blocks left out may have made. Where blocks add into memory together, or later
-launches read their results, every block is run, if there is time for that, and so it is where all take a few seconds:
-an element that none of them writes is wrong then. Blocks that add into memory together run in another order too: what
-is wrong in that alone is undefined. The draw of the blocks is unknown before the audit.
+The corners of the grid and random blocks run on inputs of the claimed shape, twice, over two patterns of fresh memory;
+elements that they did not write, or whose bits depend on fresh memory, are left out. In a third call shared memory and
+inactive lanes hold other values: a result that depends on them is undefined. In a fourth every access of a few blocks
+is checked, for behaviour within one block. A result of another shape is wrong, unless the host code reads values back,
+which blocks left out may have made. Every block is run where blocks add into the same memory, where later launches read
+their results, or where all take a few seconds, if there is time: an unwritten element is wrong then. Blocks that add
+into the same memory run in another order too: a result that is wrong in that alone is undefined. The random blocks are
+unknown before the audit.
 
-Other inputs are asked in one call each. Where a result is a sum of thousands of numbers they are graded: no half of
-those can stand for the whole. Fixed inputs, tensors of one number that the task always gives alike, are redrawn.
-Where every block is run, some numbers stand out at regular places, and tensors of bytes are filled with either end of
-their range. A distribution that came out wrong at a shape that
-does not count is asked here.
+Other inputs get one call each. Where a result is a sum of thousands of numbers they are graded: no half of them
+represents the whole. Fixed inputs, constant tensors that the task always makes alike, are redrawn. Where every block
+is run, some numbers stand out at regular positions, and tensors of bytes are filled with either end of their range. A
+distribution that was wrong at a shape that does not count is asked here.
 
-How sums are rounded hangs on the order of their blocks. A wrong one is a hint, unless it is wrong by FAR times the
+The rounding of sums depends on the order of their blocks. A wrong sum is a hint, unless it is wrong by FAR times the
 tolerance in every order.
 """
 
@@ -31,12 +30,12 @@ import numpy as np
 
 from audit.model.errors import AuditError, Unsupported
 from audit.probes import block_calls, block_results, claimed_launches, claimed_shape
-from audit.probes.answer import Answer, Seen, beside, failed, label, passed
+from audit.probes.answer import Answer, Observed, failed, grade_beside, label, passed
 from audit.probes.battery import at_middle, premise
 from audit.probes.block_calls import BLOCKS, FEWER, WHOLE
 from audit.probes.called import Call, Mode, alike
 from audit.probes.cases import Case
-from audit.probes.compare import FAR, sentence
+from audit.probes.compare import FAR, sentence, worst_element
 from audit.probes.distributions import OUTSIDE_HALF, SHIFTED
 from audit.probes.target import Target
 from audit.probes.undefined import checking, within_a_block
@@ -46,11 +45,11 @@ from audit.probes.variations import DISCRIMINATING, GRADED
 NAME = "claimed_blocks"
 MECHANISMS = ("index arithmetic that overflows", "size dispatch", "wrong numbers", "law of large numbers")
 FILL = "zero"
-"""Of shared memory and absent lanes in the third call; the others have a pattern of NaN, or zero, there."""
+"""The contents of shared memory and inactive lanes in the third call; the others have a pattern of NaN, or zero."""
 
 
 class Other(NamedTuple):
-    """Other inputs of the claimed shape, in words, and how many times the tolerance a wrong element is off."""
+    """Other inputs of the claimed shape, in words, and the tolerances by which a wrong element is off."""
 
     preposition: str
     words: str
@@ -61,15 +60,15 @@ OTHER_INPUTS = {"graded": Other("for", "graded inputs", 1.0), "redrawn": Other("
 """See `oracle.OTHERS`."""
 STRIDED = "strided"
 OF_BYTES = ("lowest_bytes", "highest_bytes")
-"""Distributions that are asked about at the claimed shape where every block is run."""
+"""Distributions of inputs where every block is run."""
 MOST_DISTRIBUTIONS = 4
 _LEFT_UNWRITTEN = re.compile(r"__shared__|shfl")
 ASKED_OF = ("claimed", "known_bad", "known_good")
-"""Roles: ablations and repairs are ours, and their shapes are chosen for them."""
+"""Roles; ablations and repairs are ours, with shapes chosen for them."""
 
 
-def observe(target: Target) -> Seen:
-    """Two calls at the claimed shape, BLOCKS blocks of each large launch; the task's own reference runs whole."""
+def observe(target: Target) -> Observed:
+    """Make two calls at the claimed shape, BLOCKS blocks of each large launch; the task's own reference runs whole."""
     shape = claimed_shape.needed(target)
     if target.variant.role not in ASKED_OF:
         raise Unsupported("blocks of the claimed shape for a variant that is no claim")
@@ -91,9 +90,9 @@ def observe(target: Target) -> Seen:
     return seen | _wrong_at_others(target, cases, blocks=WHOLE if seen["blocks"] == seen["blocks_run"] else BLOCKS)
 
 
-def _wrong_at_others(target: Target, cases: Mapping[str, Case], *, blocks: int) -> Seen:
-    """What came out wrong with other inputs; else which were right."""
-    seen: Seen = {}
+def _wrong_at_others(target: Target, cases: Mapping[str, Case], *, blocks: int) -> Observed:
+    """Return the evidence of other inputs at which the result is wrong; else those at which it is right."""
+    seen: Observed = {}
     for name, other in OTHER_INPUTS.items():
         with suppress(AuditError, KeyError):
             again = _with_other_inputs(target, cases[name], blocks=blocks, times=other.times)
@@ -110,15 +109,15 @@ def _wrong_at_others(target: Target, cases: Mapping[str, Case], *, blocks: int) 
 
 
 def _of_whole(target: Target) -> list[str]:
-    """The distributions to ask about where every block is run."""
+    """Return the distributions of inputs where every block is run."""
     known: Collection[str] = ()
     with suppress(AuditError):
         known = at_middle(target)
     return [STRIDED, *(one for one in OF_BYTES if one in known)]
 
 
-def _undefined_access(target: Target, case: Case) -> Seen | None:
-    """What a call of FEWER blocks does that is undefined, every access checked; None where nothing was seen."""
+def _undefined_access(target: Target, case: Case) -> Observed | None:
+    """Return undefined behaviour of a call of FEWER blocks with every access checked; None where there is none."""
     if not target.built.checks_accesses:
         return None
     with suppress(AuditError):
@@ -129,8 +128,8 @@ def _undefined_access(target: Target, case: Case) -> Seen | None:
     return None
 
 
-def _with_other_inputs(target: Target, case: Case, *, blocks: int, times: float) -> Seen:
-    """What one call with other inputs wrote, beside what is right, by so many times the tolerance."""
+def _with_other_inputs(target: Target, case: Case, *, blocks: int, times: float) -> Observed:
+    """Compare the writes of one call with other inputs, within `times` the tolerance."""
     memory, pattern = next(iter(target.built.poisons.items()))
     event, call = claimed_shape.parts(target, case, Mode(memory), blocks=blocks)
     if (why := block_calls.why_not(event, case)) is not None:
@@ -140,7 +139,7 @@ def _with_other_inputs(target: Target, case: Case, *, blocks: int, times: float)
 
 
 def _wrong_at_middle(target: Target) -> list[str]:
-    """At most MOST_DISTRIBUTIONS at which a call came out wrong at a shape that does not count."""
+    """Return at most MOST_DISTRIBUTIONS with a wrong result at a shape that does not count."""
     asked = [] if any(case.counts for case in target.cases) else at_middle(target).values()
     left_out = (DISCRIMINATING, GRADED, *OUTSIDE_HALF, *SHIFTED)
     drawn = (one for one in asked if one.group == "distributions" and one.what not in left_out)
@@ -148,8 +147,8 @@ def _wrong_at_middle(target: Target) -> list[str]:
     return list(itertools.islice(wrong, MOST_DISTRIBUTIONS))
 
 
-def _asked(target: Target, case: Case) -> Seen:
-    """What came of one case at the claimed shape."""
+def _asked(target: Target, case: Case) -> Observed:
+    """Return the evidence about one case at the claimed shape."""
     entries = block_calls.called(target, case)
     returned = [event["shape"] for event, _ in entries if event["shape"] is not None]
     if not case.outputs and returned and not any(alike(shape, case.expected.shape) for shape in returned):
@@ -172,8 +171,8 @@ def _asked(target: Target, case: Case) -> Seen:
     return seen
 
 
-def conclude(seen: Seen) -> Answer:
-    """Right at the elements compared, or not."""
+def conclude(seen: Observed) -> Answer:
+    """Pass where all compared elements are right."""
     inputs = "".join(f", {other.words}" for name, other in OTHER_INPUTS.items() if name in seen)
     inputs += f", {seen['distribution'].replace('_', ' ')} inputs" if "distribution" in seen else ""
     text = f"{label(seen['shape'])}, the claimed shape{inputs}"
@@ -195,7 +194,7 @@ def conclude(seen: Seen) -> Answer:
     return _of_blocks(seen, f"{text}: {seen['blocks_run']:,} of {seen['blocks']:,} blocks run")
 
 
-def _of_blocks(seen: Seen, text: str) -> Answer:
+def _of_blocks(seen: Observed, text: str) -> Answer:
     if "unwritten" in seen:
         text += f"; {seen['unwritten']:,} of {seen['elements']:,} elements are never written"
         return failed(text, line=seen["line"])
@@ -204,26 +203,23 @@ def _of_blocks(seen: Seen, text: str) -> Answer:
         others = [other for name, other in OTHER_INPUTS.items() if f"{name}_too" in seen]
         too = "".join(f", {other.preposition} {other.words} too" for other in others)
         return passed(f"{text}; right at the {elements} elements they write{too}")
-    place = ", ".join(str(i) for i in seen["index"])
-    place = f"[{place}]" + (f" of output {seen['output']}" if "output" in seen else "")
-    text += f"; {seen['elements_wrong']:,} of {elements} elements they write are wrong; at {place} expected "
-    text += f"{float(seen['expected']):.6g}, got {float(seen['got']):.6g}"
+    text += f"; {seen['elements_wrong']:,} of {elements} elements they write are wrong; {worst_element(seen)}"
     if "orders" in seen:
         text += f", and {FAR} times farther off than they may be in each of {seen['orders']} orders"
     elif "in_one_order" in seen and not seen["undefined"]:
         return failed(text, "hint", line=seen["line"])
-    return failed(text, beside(seen["undefined"]), line=seen["line"])
+    return failed(text, grade_beside(seen["undefined"]), line=seen["line"])
 
 
-def _wrong_already(target: Target) -> Seen | None:
-    """That the claim is wrong at a smaller shape that counts: a few blocks of a large one add nothing."""
+def _wrong_already(target: Target) -> Observed | None:
+    """Return a reason to skip where the claim is wrong at a smaller shape that counts."""
     if not any(case.counts for case in target.cases):
         return None
     return premise(target, at_middle(target)["first"])
 
 
 def _follows_fresh_shared(target: Target, case: Case, first: Call, *, blocks: int) -> int | None:
-    """The elements that differ where shared memory starts as zeros; None where there are none or it cannot be asked."""
+    """Return the number of elements that differ where shared memory starts as zeros; None if none, or unknown."""
     source = (target.reference.parent / target.variant.file).read_text(encoding="utf-8", errors="replace")
     if FILL not in target.built.fills or not _LEFT_UNWRITTEN.search(source):
         return None

@@ -1,9 +1,9 @@
 """Does a GPU take every launch that the source makes at the claimed shape, where that is too large to run here?
 
-The host code runs at the claimed sizes without its kernels. Grid arithmetic in 32 bits that wraps, an empty grid and a
+The host code runs at the claimed sizes without its kernels. Grid arithmetic that overflows 32 bits, an empty grid and a
 grid, block or shared memory over a limit show there and at no smaller shape, and so does the source's own check of
 sizes, if it refuses the claimed ones by an exception. Where the host code reads values back from the device, its
-launches may hang on them: a refusal is a hint then.
+launches may depend on them: a refusal is a hint then.
 """
 
 from __future__ import annotations
@@ -13,21 +13,21 @@ from typing import Any
 
 from audit.model.errors import Unsupported
 from audit.probes import claimed_shape
-from audit.probes.answer import Answer, Seen, failed, label, passed
+from audit.probes.answer import Answer, Observed, failed, label, passed
 from audit.probes.target import Target
 
 NAME = "claimed_launches"
 MECHANISMS = ("index or grid arithmetic that overflows", "launch limits", "under-launch")
 READS_BACK = re.compile(r"\.\s*(?:item|cpu|tolist)\s*[<(]|\bcudaMemcpyDeviceToHost\b|\bcudaMemcpyFromSymbol\b")
-"""What hands values of the device to host code."""
+"""Code that copies values of the device to the host."""
 MOST_LISTED = 12
 
 
-def observe(target: Target) -> Seen:
-    """One call at the claimed shape on memory that is reserved and not touched."""
+def observe(target: Target) -> Observed:
+    """Make one call at the claimed shape on memory that is reserved and not touched."""
     shape = claimed_shape.needed(target)
     (found,) = claimed_shape.launched(target, [shape])
-    seen: Seen = {
+    seen: Observed = {
         "shape": dict(shape),
         "launches": [_described(launch) for launch in found.launches[:MOST_LISTED]],
         "launches_in_all": len(found.launches),
@@ -46,24 +46,24 @@ def observe(target: Target) -> Seen:
 
 
 def reads_back(target: Target) -> bool:
-    """Whether the source hands values of the device to host code, which may then decide on launches and shapes."""
+    """Return whether the source copies values of the device to the host, which may decide on launches and shapes."""
     source = target.reference.parent / target.variant.file
     return READS_BACK.search(source.read_text(encoding="utf-8")) is not None
 
 
-def conclude(seen: Seen) -> Answer:
-    """The first launch that a GPU refuses; a hint where host code reads values back."""
-    place, launches = f"{label(seen['shape'])}, the claimed shape", seen["launches_in_all"]
+def conclude(seen: Observed) -> Answer:
+    """Fail at the first launch that a GPU refuses; a hint where host code reads values back."""
+    shape, launches = f"{label(seen['shape'])}, the claimed shape", seen["launches_in_all"]
     if one := seen.get("refused"):
-        text = f"{place}: launch of {one['kernel']} refused: {one['refused']}"
+        text = f"{shape}: launch of {one['kernel']} refused: {one['refused']}"
         return failed(text, "hint" if seen["reads_back"] else "proved", line=one["line"])
     if "raised" in seen:
-        text = f"{place}, is refused: {seen['raised']}; {label(seen['takes'])} comes back with a result"
+        text = f"{shape}, is refused: {seen['raised']}; {label(seen['takes'])} comes back with a result"
         return failed(text, "hint" if seen["reads_back"] else "proved", line=seen["line"])
     if not launches:
-        return passed(f"{place}: the host code launches no kernel")
-    return passed(f"{place}: a GPU takes every launch ({launches}); no kernel was run")
+        return passed(f"{shape}: the host code launches no kernel")
+    return passed(f"{shape}: a GPU takes every launch ({launches}); no kernel was run")
 
 
-def _described(launch: dict[str, Any]) -> Seen:
+def _described(launch: dict[str, Any]) -> Observed:
     return {key: launch[key] for key in ("kernel", "line", "grid", "block", "dynamic_shared_bytes")}

@@ -1,7 +1,7 @@
-"""The claimed shape on a device that cannot run it: what is launched there, and what a few blocks of it write.
+"""The claimed shape on a device that cannot run it: its launches, and the writes of a few blocks.
 
-The emulated device runs a source's host code at any size, on memory that it only reserves, and holds every launch
-against a GPU's limits. It can also run a few blocks of a large grid, and knows which bytes they wrote.
+The emulated device runs a source's host code at any size, on memory that it only reserves, and checks every launch
+against a GPU's limits. It can also run a few blocks of a large grid, and records which bytes they wrote.
 """
 
 from __future__ import annotations
@@ -27,20 +27,20 @@ from audit.probes.target import Target
 from audit.run import requests
 
 DESCRIBED_S = 60.0
-"""Seconds for the process that makes arguments without values, or with them where it must."""
+"""Seconds for the process that makes arguments without values, or with values where it must."""
 RIGHT_S = 30.0
 """Seconds for the inputs and the float64 result of the claimed shape."""
 OWN = "own"
 PLAIN = Mode()
 MOST_BYTES = 1 << 30
-"""Of the inputs that are drawn at the claimed shape."""
+"""The most bytes of the claimed shape's inputs."""
 MOST_BYTES_OF_OTHERS = MOST_BYTES // 4
-"""Above it the claimed shape is asked with its own inputs alone: each other set takes several right results."""
+"""The most bytes of inputs for which other inputs are asked too: each set needs several right results."""
 
 
 @dataclass(frozen=True)
 class Launched:
-    """What a call launches at a shape: `raised` is what its host code raised."""
+    """The launches of a call at a shape; `raised` is an exception of its host code."""
 
     shape: Shape
     raised: str | None
@@ -55,7 +55,7 @@ class Launched:
 
 @dataclass
 class _Known:
-    """What is made once for all variants of an audit on one device."""
+    """The arguments and cases that all variants of an audit on one device share."""
 
     described: dict[str, tuple[Path, int] | str] = field(default_factory=dict)
     cases: dict[str, dict[str, Case] | str] = field(default_factory=dict)
@@ -70,19 +70,19 @@ _CHECKS = (
 )
 _COMPARES = re.compile(r"[<>]|[!=]=|%")
 _OF_THE_DEVICE = re.compile(r"cuda|err|status|prop|device|attr|item|ptr|alloc|env|result", re.IGNORECASE)
-"""In a condition: what may answer otherwise on another device, in other memory or for other values."""
+"""Words of a condition that may depend on the device, on memory or on values."""
 FEWEST_CHARACTERS = 8
-"""Of a text in the source that tells one exception from others."""
+"""The least length of a text in the source that identifies an exception."""
 NO_MEMORY = re.compile(r"\bbad_alloc\b|\bout\sof\smemory\b|\ballocate\smemory\b")
 _known: WeakKeyDictionary[References, _Known] = WeakKeyDictionary()
 _lock = Lock()
 
 
 def needed(target: Target) -> Shape:
-    """The claimed shape.
+    """Return the claimed shape.
 
     Raises:
-        Unsupported: the device runs that shape itself, it cannot run host code apart from kernels, or there are none.
+        Unsupported: the device runs that shape itself, cannot run host code without kernels, or there are no kernels.
     """
     claimed = target.claim.shapes.claimed
     if target.built.tensor_device == "cuda" or any(case.shape == claimed for case in target.cases):
@@ -94,12 +94,12 @@ def needed(target: Target) -> Shape:
 
 
 def launched(target: Target, shapes: Sequence[Shape]) -> list[Launched]:
-    """What is launched at each shape; host code alone is run, in one process.
+    """Return the launches at each shape; host code alone is run, in one process.
 
     Raises:
-        Unsupported: the arguments of such sizes cannot be made, a launch needs a newer GPU, or the host code does not
-            come back in time, as where it calls a library for most of the work.
-        SessionBroken: the host code did not come back.
+        Unsupported: the arguments of such sizes cannot be made, a launch needs a newer GPU, or the host code takes too
+            long, for instance in a library.
+        SessionBroken: the host code did not return.
     """
     files = [file for file, _ in _described(target, shapes)]
     found = [Launched(shape, one["raised"], one["launches"], one["reports"])
@@ -112,16 +112,16 @@ def launched(target: Target, shapes: Sequence[Shape]) -> list[Launched]:
 
 
 def shares_results(target: Target, calls: int) -> bool:
-    """Whether two of so many calls at the claimed shape return the same memory. Raises as `needed` and `launched`."""
+    """Return whether two of `calls` calls at the claimed shape return the same memory. Raises as `launched`."""
     files = [file for file, _ in _described(target, [needed(target)])]
     ((event, _),) = _asked(target, files, {"blocks": 0}, calls=calls)
     return bool(event["shared"])
 
 
 def refusing_line(raised: str, source: str) -> int | None:
-    """The line of the source's own check of sizes that raises such words; None where there is none.
+    """Return the line of the source's own check of sizes with the text of that exception; None where there is none.
 
-    An exception proves nothing by itself: memory, a library or this device may be behind it.
+    An exception proves nothing by itself: memory, a library or this device may cause it.
     """
     for check in _CHECKS:
         for match in check.finditer(source):
@@ -133,15 +133,14 @@ def refusing_line(raised: str, source: str) -> int | None:
 
 
 def parts(target: Target, case: Case, mode: Mode, *, blocks: int) -> tuple[dict[str, Any], Call]:
-    """A call of which so many blocks of each large launch are run: its event and its output, see `run.launches`."""
+    """Call with `blocks` blocks of each large launch; return the event and the output, see `run.launches`."""
     drawn = {"blocks": blocks, "seed": zlib.crc32(case.expected.tobytes())}
     ((event, folder),) = _asked(target, [case.inputs], drawn, mode=mode)
     return event, Call(event, folder / "0.bin", target.violations)
 
 
 def cases_of(target: Target, *, distribution: str | None = None) -> dict[str, Case]:
-    """The claimed shape's inputs and right result, made once an audit: `own`; others, see `oracle.OTHERS`, or those of
-    a distribution.
+    """Return the claimed shape's cases, made once an audit: `own`, and those of `oracle.OTHERS` or of a distribution.
 
     Raises:
         Unsupported: the inputs are too large, or the result takes too long.
@@ -184,7 +183,7 @@ def _cases(target: Target, shape: Shape, distribution: str | None, *, others: bo
 
 
 def _described(target: Target, shapes: Sequence[Shape]) -> list[tuple[Path, int]]:
-    """The file with arguments of each shape without values, and the bytes of those with values."""
+    """Return for each shape the file of its arguments without values, and the bytes of arguments with values."""
     known = _of(target)
     with known.lock:
         if new := [shape for shape in shapes if str(shape) not in known.described]:
@@ -192,9 +191,9 @@ def _described(target: Target, shapes: Sequence[Shape]) -> list[tuple[Path, int]
             request = requests.Described(reference=target.reference, shapes=tuple(new), folder=folder)
             reply = target.workers.call(request, limit_s=DESCRIBED_S)
             ended: dict[str, Any] = {"raised": f"{reply.ending}: {reply.detail}", "bytes": 0}
-            for place, shape in enumerate(new):
-                result = reply.events[place] if reply.finished else ended
-                file = folder / f"{place}.described.pt"
+            for index, shape in enumerate(new):
+                result = reply.events[index] if reply.finished else ended
+                file = folder / f"{index}.described.pt"
                 known.described[str(shape)] = result["raised"] or (file, result["bytes"])
         found = [known.described[str(shape)] for shape in shapes]
     if raised := next((one for one in found if isinstance(one, str)), None):
@@ -215,7 +214,7 @@ def _asked(
     mode: Mode = PLAIN,
     calls: int = 1,
 ) -> list[tuple[dict[str, Any], Path]]:
-    """The events of one process, and where its outputs lie."""
+    """Return the events of one process, each with the folder of its outputs."""
     known, limit_s = _of(target), target.built.limit_s
     late, call = f"a call of that size within {limit_s:g} s", (target.variant.name, *map(str, files))
     if call in known.slow:

@@ -1,4 +1,4 @@
-"""Comparing an output with the oracle; `audit.run.correctness` has the rule by which an element is right."""
+"""Compare an output with the oracle; `audit.run.correctness` has the rule for a right element."""
 
 from __future__ import annotations
 
@@ -17,21 +17,21 @@ from audit.run import correctness
 Array = npt.NDArray[np.float64]
 Values = npt.NDArray[Any]
 Scale = float | tuple[float, ...]
-"""The size of a result; of several outputs one number each."""
+"""The rms of a result, or of each of several outputs."""
 FAR = 10
-"""A result so many times farther off than it may be was not rounded but computed otherwise."""
+"""Rounding does not explain an error above this many tolerances."""
 ROUNDED = f"all within {FAR} times what they may be off, which rounding can explain"
-"""Of a wrong result that is nearer."""
+"""The text for a smaller error."""
 ShareMap = list[list[float]]
 MAP_SIDE, LEAST_SHARE = 64, 1e-4
-"""Cells of a map along a side, and the least share of one that has any."""
+"""The most cells along a side of a map, and the least share of a cell that is not zero."""
 CHUNK = 1 << 18
-"""Elements compared at once: what fits into a core's cache, in steps long enough for many threads to take turns."""
+"""Elements compared at once: they fit into a core's cache, and the steps are long enough for threads to alternate."""
 
 
 @dataclass(frozen=True)
 class Output:
-    """One of several outputs: its shape, the type it must come in, and the size it has at least, see `Case.size`."""
+    """One of several right outputs: its shape, its type, and its least rms, see `Case.size`."""
 
     shape: tuple[int, ...]
     dtype: str
@@ -39,14 +39,14 @@ class Output:
 
     @property
     def elements(self) -> int:
-        """How many it has."""
+        """The number of elements."""
         return math.prod(self.shape)
 
 
 @dataclass(frozen=True)
 class Right:
-    """A right result in float64, the type it must come in, by torch's name, and results that are as right, element by
-    element. Several `outputs` are one vector, and each is held to its own size and type."""
+    """A right result in float64, its type by torch's name, and alternatives, element by element. Several `outputs` are
+    one vector, each compared by its own rms and type."""
 
     values: Array
     dtype: str
@@ -67,22 +67,22 @@ class Right:
 
     @cached_property
     def rms(self) -> float:
-        """The root mean square of the finite elements. Raises NothingFinite where there is none."""
+        """The rms of the finite elements. Raises NothingFinite where there is none."""
         return correctness.rms(self.values)
 
     @cached_property
     def finite(self) -> bool:
-        """Whether all elements are."""
+        """Whether all elements are finite."""
         with np.errstate(invalid="ignore", over="ignore"):
             return bool(np.isfinite(self.values.sum()))
 
 
 @dataclass(frozen=True)
 class Comparison:
-    """How an output compares with what is right; `index`, `expected` and `got` belong to the worst element.
+    """An output compared with the right result; `index`, `expected` and `got` are those of the worst element.
 
-    The worst element is the wrong one farthest off; of several outputs, in the one with most wrong elements, which
-    is `output`. `floor` is the tolerance that counted where the stated one is finer than the output's type can hold.
+    The worst element is the wrong one with the largest error; of several outputs, in `output`, which has most wrong
+    elements. `floor` is the tolerance that replaced a stated one below the resolution of the output's type.
     """
 
     elements: int
@@ -96,11 +96,11 @@ class Comparison:
 
     @property
     def right(self) -> bool:
-        """True if every element is within the tolerance."""
+        """Whether every element is within the tolerance."""
         return self.elements_wrong == 0
 
     def evidence(self) -> dict[str, Any]:
-        """The numbers as a finding keeps them."""
+        """Return the numbers for a finding."""
         return {
             "right": self.right,
             "elements": self.elements,
@@ -115,25 +115,27 @@ class Comparison:
 
 
 def sentence(seen: Mapping[str, Any]) -> str:
-    """What is wrong, as index, expected, got; from `Comparison.evidence`."""
+    """Return the error in words, with index, expected and got; from `Comparison.evidence`."""
     if seen["index"] is None:
         return f"all {seen['elements']:,} elements right"
-    place = ", ".join(str(i) for i in seen["index"])
-    place = f"[{place}]" + (f" of output {seen['output']}" if "output" in seen else "")
-    expected, got = float(seen["expected"]), float(seen["got"])
-    wrong = f"{seen['elements_wrong']:,} of {seen['elements']:,} elements wrong"
-    return f"{wrong}; at {place} expected {expected:.6g}, got {got:.6g}"
+    return f"{seen['elements_wrong']:,} of {seen['elements']:,} elements wrong; {worst_element(seen)}"
+
+
+def worst_element(seen: Mapping[str, Any]) -> str:
+    """Return index, expected and got of the worst element, in words; from `Comparison.evidence`."""
+    index, expected, got = ", ".join(map(str, seen["index"])), float(seen["expected"]), float(seen["got"])
+    output = f" of output {seen['output']}" if "output" in seen else ""
+    return f"at [{index}]{output} expected {expected:.6g}, got {got:.6g}"
 
 
 def compare(got: Values, right: Right, tolerance: Tolerance, *, least_scale: Scale = 0.0) -> Comparison:
-    """Compare element by element, in float64; the two differ in unit dimensions at most, and are not empty.
+    """Compare element by element, in float64; the shapes differ in unit dimensions at most, and are not empty.
 
     Args:
         got: the result, of any real number type.
-        right: what is right.
-        tolerance: the stated one; it counts down to the floor of the right result's type.
-        least_scale: stands for the size of the right result where that is smaller: it is zero or nearly so. One
-            for each of several outputs.
+        right: the right result.
+        tolerance: the stated one, at least the floor of the right result's type.
+        least_scale: replaces the rms of the right result where that is smaller; one for each of several outputs.
 
     Raises:
         NothingFinite: the right result has no finite element.
@@ -144,18 +146,18 @@ def compare(got: Values, right: Right, tolerance: Tolerance, *, least_scale: Sca
     want, also = right.values, right.also
     mine, due = got.reshape(-1), want.reshape(-1)
     relative, scale = _allowed(right, tolerance, least_scale)
-    seen = _Seen(finite=right.finite, room=np.empty(min(CHUNK, due.size)))
+    seen = _Tally(finite=right.finite, buffer=np.empty(min(CHUNK, due.size)))
     for start in range(0, due.size, CHUNK):
         part = slice(start, start + CHUNK)
         others = [one.reshape(-1)[part] for one in also]
         seen.look(start, mine[part], due[part], others, relative=relative, scale=scale)
     wrong = seen.count > 0
-    place, expected, there = seen.worst, float(due[seen.worst]), float(mine[seen.worst])
+    expected, there = float(due[seen.worst]), float(mine[seen.worst])
     return Comparison(
         elements=want.size,
         elements_wrong=seen.count,
         max_abs_diff=abs(there - expected) if seen.most > 0 else 0.0,
-        index=tuple(int(i) for i in np.unravel_index(place, want.shape)) if wrong else None,
+        index=tuple(int(i) for i in np.unravel_index(seen.worst, want.shape)) if wrong else None,
         expected=expected if wrong else None,
         got=there if wrong else None,
         floor=relative if relative > tolerance.relative else None,
@@ -163,7 +165,7 @@ def compare(got: Values, right: Right, tolerance: Tolerance, *, least_scale: Sca
 
 
 def _allowed(right: Right, tolerance: Tolerance, least_scale: float) -> tuple[float, float]:
-    """The relative tolerance that counts, and the size that it is relative to."""
+    """Return the effective relative tolerance, and its scale."""
     relative = correctness.held_to(tolerance.relative, right.dtype)
     return relative, max(least_scale, right.rms, correctness.least_scale(right.dtype, relative))
 
@@ -172,21 +174,21 @@ def _of_outputs(got: Values, right: Right, tolerance: Tolerance, least_scale: Sc
     scales = least_scale if isinstance(least_scale, tuple) else (least_scale,) * len(right.outputs)
     parts = enumerate(zip(right.split(got), right.each, scales, strict=True))
     found = {
-        place: compare(part, one, tolerance, least_scale=scale) for place, (part, one, scale) in parts if part.size
+        output: compare(part, one, tolerance, least_scale=scale) for output, (part, one, scale) in parts if part.size
     }
-    place, worst = max(found.items(), key=lambda pair: (pair[1].elements_wrong, pair[1].max_abs_diff))
+    output, worst = max(found.items(), key=lambda pair: (pair[1].elements_wrong, pair[1].max_abs_diff))
     every = found.values()
     return replace(
         worst,
         elements=sum(one.elements for one in every),
         elements_wrong=sum(one.elements_wrong for one in every),
-        output=None if worst.right else place,
+        output=None if worst.right else output,
         floor=max((one.floor for one in every if one.floor is not None), default=None),
     )
 
 
 def wrong_map(got: Values, right: Right, tolerance: Tolerance, *, least_scale: Scale, output: int | None) -> ShareMap:
-    """The share of elements that `compare` finds wrong, as `share_map` has it; of several outputs, of that one."""
+    """Return the `share_map` of the elements that `compare` finds wrong; of several outputs, of that one."""
     if output is not None:
         got, right = right.split(got)[output], right.each[output]
         least_scale = least_scale[output] if isinstance(least_scale, tuple) else least_scale
@@ -205,7 +207,7 @@ def wrong_map(got: Values, right: Right, tolerance: Tolerance, *, least_scale: S
 
 
 def share_map(rows: npt.NDArray[np.bool_]) -> ShareMap:
-    """The share that is set, in cells of at most 64 x 64 over a (rows, columns) mask; 1 is a whole cell."""
+    """Return the share that is set, in at most 64 x 64 cells of a (rows, columns) mask; 1 is a whole cell."""
     bands = [np.array_split(band, min(MAP_SIDE, rows.shape[1]), axis=1)
              for band in np.array_split(rows, min(MAP_SIDE, rows.shape[0]), axis=0)]  # fmt: skip
     return [[_share(float(cell.mean())) for cell in band] for band in bands]
@@ -216,15 +218,15 @@ def _share(value: float) -> float:
 
 
 @dataclass
-class _Seen:
-    """How many elements were wrong so far, where the worst is, and how far off; a wrong one is worse than any other.
+class _Tally:
+    """The number of wrong elements so far, and the worst element with its error; a wrong one is worse than any other.
 
-    `finite` says that every right element is: then an element near enough to it is right, and no other. `room` takes
-    the differences of one step after another: memory that is not given back costs many threads no page faults.
+    `finite` is whether every right element is: then nearness alone decides. `buffer` holds the differences of each
+    step: reused memory spares page faults in many threads.
     """
 
     finite: bool
-    room: Array
+    buffer: Array
     count: int = 0
     worst: int = 0
     most: float = -1.0
@@ -233,9 +235,9 @@ class _Seen:
         self, start: int, got: Values, want: Array, also: Sequence[Array], *, relative: float, scale: float
     ) -> None:
         with np.errstate(invalid="ignore", over="ignore"):
-            difference = np.subtract(got, want, out=self.room[: len(got)], dtype=np.float64)
+            difference = np.subtract(got, want, out=self.buffer[: len(got)], dtype=np.float64)
             np.abs(difference, out=difference)
-        if float(difference.max()) <= relative * scale:  # False beside a NaN; else all are right, whatever their size
+        if float(difference.max()) <= relative * scale:  # False with a NaN; else all are right, whatever their size
             if not self.count:
                 self._take(start, difference)
             return
@@ -256,13 +258,13 @@ class _Seen:
             self._take(start, difference)
 
     def _take(self, start: int, difference: Array) -> None:
-        if self.most == math.inf:  # nothing is farther off
+        if self.most == math.inf:  # no error is larger
             return
-        place = int(np.argmax(difference))
-        if difference[place] > self.most:
-            self.most, self.worst = float(difference[place]), start + place
+        index = int(np.argmax(difference))
+        if difference[index] > self.most:
+            self.most, self.worst = float(difference[index]), start + index
 
 
 def number(value: float) -> float | str:
-    """The value, or its name where JSON has no number for it."""
+    """Return the value, or its name where JSON has no number for it."""
     return value if math.isfinite(value) else str(value)

@@ -4,7 +4,7 @@ Outputs of one call that share memory are a hint: their values may be right, unt
 
 Dimensions of size 1 tell no elements apart: `[1]` for `[]` is a note, and the values decide. Strides, and a class that
 adds nothing to torch's tensor, such as a module's parameter, are no part of the question. An exception is no failure,
-unless the source's own check of sizes refuses the claimed shape while another shape comes back.
+unless the source's own check of sizes refuses the claimed shape while another shape returns a result.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from collections.abc import Sequence
 from audit.model import Shape
 from audit.model.errors import AuditError
 from audit.probes import claimed_shape, sized
-from audit.probes.answer import Answer, Seen, failed, label, passed, skipped
+from audit.probes.answer import Answer, Observed, failed, label, passed, skipped
 from audit.probes.called import Call, ProtocolViolated, alike
 from audit.probes.cases import Case
 from audit.probes.target import Target
@@ -30,15 +30,15 @@ MECHANISMS = (
     "misaligned address",
 )
 NUMBER, MOST_NUMBERS = re.compile(r"(?<![\w.])[1-9]\d{0,4}(?![\w.])"), 4
-"""Sizes that a check of the source names."""
+"""Sizes in a check of the source."""
 
 
-def observe(target: Target) -> Seen:
-    """Look at the first call at every case: all in one process, or in its own where that one did not come to it.
+def observe(target: Target) -> Observed:
+    """Describe the first call at every case: all in one process, or in its own after that process broke.
 
-    `answered`, where it is there, holds the indices of the cases that further questions may use: whose call returned
-    something, and launched blocks. `takes` is another shape that comes back where the source's own check refuses the
-    claimed one.
+    `answered`, if present, holds the indices of the cases that further probes may use: their calls returned a result
+    and launched blocks. `takes` is another shape that returns a result where the source's own check refuses the claimed
+    one.
     """
     pairs = list(zip(target.cases, target.calls(target.cases, target.plain), strict=True))
     unusable = [_unusable(*pair) for pair in pairs]
@@ -48,7 +48,7 @@ def observe(target: Target) -> Seen:
     values = {"answered": answered} if found or len(usable) < len(pairs) else {}
     if all(call.raised is not None for _, call in pairs) and (refusal := _refusal(target, pairs)) is not None:
         return refusal | values
-    if found:  # one that fails the kernel comes first
+    if found:  # a defect that fails the kernel comes first
         _, seen = min(found, key=lambda pair: not (pair[0].counts and _fails(pair[1])))
         return seen | values
     if not usable:
@@ -61,45 +61,45 @@ def observe(target: Target) -> Seen:
     return {"calls": len(usable), **({"notes": notes} if notes else {}), **values}
 
 
-def conclude(seen: Seen) -> Answer:
-    """What is wrong at one case, or what is known where no usable call shows a defect."""
+def conclude(seen: Observed) -> Answer:
+    """Fail with the defect at one case; pass where no usable call has one."""
     if "unusable" in seen:
         return skipped(f"no shape to ask at: {'; '.join(map(_useless, seen['unusable']))}")
     if "calls" in seen:
         text = f"every call ended and returned what the reference returns ({seen['calls']})"
         return passed("; ".join([text, *seen.get("notes", ())[:1]]))
-    place = label(seen["shape"])
+    shape = label(seen["shape"])
     if "overlapping" in seen:
-        return failed(_shared(place, seen["overlapping"]), "hint")
+        return failed(_shared(shape, seen["overlapping"]), "hint")
     if "takes" in seen:
-        text = f"{place}, the claimed shape, is refused: {seen['raised']}"
+        text = f"{shape}, the claimed shape, is refused: {seen['raised']}"
         return failed(f"{text}; {label(seen['takes'])} comes back with a result", line=seen["line"])
-    return _of_a_call(seen, place)
+    return _of_a_call(seen, shape)
 
 
-def _of_a_call(seen: Seen, place: str) -> Answer:
-    """What is wrong with a launch, an exception or what came back."""
+def _of_a_call(seen: Observed, shape: str) -> Answer:
+    """Return the answer about a refused launch, an exception or a result of another type."""
     if "refused" in seen:
         raised = f"; the call raised {seen['raised']}" if "raised" in seen else ""
-        return failed(f"{place}: launch of {seen['kernel']} refused: {seen['refused']}{raised}", line=seen["line"])
+        return failed(f"{shape}: launch of {seen['kernel']} refused: {seen['refused']}{raised}", line=seen["line"])
     if "raised" in seen:
-        text = f"{place}: the call raised {seen['raised']}"
+        text = f"{shape}: the call raised {seen['raised']}"
         return failed(text) if _fails(seen) else Answer("error", text)
-    return failed(f"{place}: expected {seen['expected']}, got {seen['got']}")
+    return failed(f"{shape}: expected {seen['expected']}, got {seen['got']}")
 
 
-def _shared(place: str, outputs: Sequence[int]) -> str:
+def _shared(shape: str, outputs: Sequence[int]) -> str:
     named = ", ".join(str(one) for one in outputs)
-    return f"{place}: outputs that share memory with an earlier one: {named}; writing into one changes the other"
+    return f"{shape}: outputs that share memory with an earlier one: {named}; writing into one changes the other"
 
 
-def _fails(seen: Seen) -> bool:
-    """Whether a defect is a failure: an exception is none unless it tells of a kernel's fault."""
+def _fails(seen: Observed) -> bool:
+    """Return whether a defect is a failure: an exception is none unless it reports a kernel's fault."""
     return "raised" not in seen or "refused" in seen or faulted(seen["raised"])
 
 
-def _unusable(case: Case, call: Call) -> Seen | None:
-    """Where there is nothing to be learnt at a shape that the claim does not name: an empty grid, or a refusal."""
+def _unusable(case: Case, call: Call) -> Observed | None:
+    """Return why a shape that the claim does not name is of no use: an empty grid, or an exception."""
     if case.scope in ("kept", "other") and any(launch["grid"] and 0 in launch["grid"] for launch in call.launches):
         return {"shape": dict(case.shape)}
     if case.scope == "other" and call.raised is not None and not faulted(call.raised):
@@ -107,21 +107,21 @@ def _unusable(case: Case, call: Call) -> Seen | None:
     return None
 
 
-def _useless(seen: Seen) -> str:
+def _useless(seen: Observed) -> str:
     why = f"is refused: {seen['raised']}" if "raised" in seen else "makes a launch without blocks"
     return f"{label(seen['shape'])}, which the claim does not name, {why}"
 
 
 def _note(case: Case, call: Call) -> str | None:
-    """Says so where a result has other dimensions of size 1 than the reference's."""
+    """Return a note where a result has other dimensions of size 1 than the reference's."""
     got, want = call.event["shape"], list(case.expected.shape)
     if got == want:
         return None
     return f"{case.label}: shape {got} for {want}: dimensions of size 1 tell no elements apart, so the values decide"
 
 
-def _defect(target: Target, case: Case, call: Call) -> Seen | None:
-    """What is wrong with a usable call."""
+def _defect(target: Target, case: Case, call: Call) -> Observed | None:
+    """Return the defect of a usable call, if any."""
     shape = {"shape": dict(case.shape)}
     raised = {} if call.raised is None else {"raised": call.raised}
     if refused := next((launch for launch in call.launches if launch["refused"]), None):
@@ -141,7 +141,7 @@ def _defect(target: Target, case: Case, call: Call) -> Seen | None:
 
 
 def _words(outputs: list[tuple[str, list[int]]], device: str) -> str:
-    """Outputs by dtype and shape, in words."""
+    """Return outputs by dtype and shape, in words."""
     if len(outputs) == 1:
         ((dtype, shape),) = outputs
         return f"a {dtype} tensor of shape {shape} on {device}"
@@ -149,7 +149,7 @@ def _words(outputs: list[tuple[str, list[int]]], device: str) -> str:
 
 
 def _got(target: Target, case: Case, call: Call) -> str:
-    """What came back; in the destination it has the dtype that the harness chose."""
+    """Return the result in words; in the destination it has the dtype that the harness chose."""
     returned, event = call.event["returned"], call.event
     if call.outputs and returned == f"{len(call.outputs)} tensors":
         return _words([(one["dtype"], one["shape"]) for one in call.outputs], event["device"])
@@ -159,8 +159,8 @@ def _got(target: Target, case: Case, call: Call) -> str:
     return _words([(case.dtype if handed else event["dtype"], event["shape"])], event["device"])
 
 
-def _refusal(target: Target, pairs: Sequence[tuple[Case, Call]]) -> Seen | None:
-    """That the source's own check of sizes refuses the claimed shape, and a shape that it takes; None without proof."""
+def _refusal(target: Target, pairs: Sequence[tuple[Case, Call]]) -> Observed | None:
+    """Return the evidence that the source's own check refuses the claimed shape, but takes another; else None."""
     if target.is_reference or target.built.tensor_device == "cuda":
         return None
     raised = _raised_at_claimed(target, pairs)
@@ -175,7 +175,7 @@ def _refusal(target: Target, pairs: Sequence[tuple[Case, Call]]) -> Seen | None:
 
 
 def _raised_at_claimed(target: Target, pairs: Sequence[tuple[Case, Call]]) -> str | None:
-    """What the claimed shape raises, in a call or of its host code alone; None where a launch may be behind it."""
+    """Return the exception at the claimed shape, of a call or of host code alone; None where a launch may cause it."""
     for case, call in pairs:
         if case.shape == target.claim.shapes.claimed:
             return None if call.reports or any(one["refused"] for one in call.launches) else call.raised
@@ -189,8 +189,8 @@ def _raised_at_claimed(target: Target, pairs: Sequence[tuple[Case, Call]]) -> st
 
 
 def _taken(target: Target, check: str, refused: Sequence[Shape]) -> Shape | None:
-    """A shape that comes back with a result: one of the claim's for this device, or its smallest one with a size that
-    the check names."""
+    """Return a shape that returns a result: one of the claim's for this device, or its smallest one with a size from
+    the check."""
     known = target.claim.shapes.emulated
     numbers = [int(digits) for digits in NUMBER.findall(check)][:MOST_NUMBERS]
     near = ({**known[-1], name: number} for number in numbers for name in known[-1])

@@ -12,7 +12,7 @@ import numpy as np
 from pydantic import JsonValue
 
 from audit.probes import agreement
-from audit.probes.answer import Answer, Seen, failed, label, passed
+from audit.probes.answer import Answer, Observed, failed, label, passed
 from audit.probes.called import Mode, value_calls
 from audit.probes.cases import Need
 from audit.probes.compare import share_map
@@ -24,7 +24,7 @@ OF_THE_OUTPUT = "the output is never written"
 
 
 def modes(target: Target) -> dict[Mode, bytes]:
-    """One mode for each pattern of fresh memory, and the pattern; those in which `agreement` asks where it can be."""
+    """Return a mode and its pattern for each pattern of fresh memory, if possible those of `agreement`."""
     asked = agreement.modes(target)
     found = {}
     for memory, pattern in target.built.poisons.items():
@@ -33,13 +33,13 @@ def modes(target: Target) -> dict[Mode, bytes]:
 
 
 def needs(target: Target) -> Iterator[Need]:
-    """The largest case with each pattern."""
+    """Yield the largest case with each pattern."""
     yield from ((mode, target.largest) for mode in modes(target))
 
 
-def observe(target: Target) -> Seen:
-    """Written elements and rows at the largest case, and a map of at most 64 x 64 cells; of several outputs, of the one
-    that is written least."""
+def observe(target: Target) -> Observed:
+    """Count written elements and rows at the largest case, with a map of at most 64 x 64 cells; of several outputs,
+    that with the least share written."""
     case = target.largest
     untouched = np.ones(case.expected.size, dtype=bool)
     launches: list[JsonValue] = []
@@ -52,7 +52,7 @@ def observe(target: Target) -> Seen:
     every = case.right.split(written) if case.outputs else [written]
     shapes = [one.shape for one in case.outputs] or [case.expected.shape]
     outputs = [one.reshape(-1, shape[-1] if shape else 1) for one, shape in zip(every, shapes, strict=True) if one.size]
-    least = min(range(len(outputs)), key=lambda place: float(outputs[place].mean()))
+    least = min(range(len(outputs)), key=lambda index: float(outputs[index].mean()))
     return {
         "shape": dict(case.shape),
         "elements": int(written.size),
@@ -65,11 +65,11 @@ def observe(target: Target) -> Seen:
     }
 
 
-def conclude(seen: Seen) -> Answer:
-    """Every element was written, or some never was."""
-    place, elements, unwritten = label(seen["shape"]), seen["elements"], seen["elements"] - seen["elements_written"]
+def conclude(seen: Observed) -> Answer:
+    """Fail where an element was never written."""
+    shape, elements, unwritten = label(seen["shape"]), seen["elements"], seen["elements"] - seen["elements_written"]
     if not unwritten:
-        return passed(f"{place}: all {elements:,} elements written")
+        return passed(f"{shape}: all {elements:,} elements written")
     rows = f"{seen['rows_written']:,} of {seen['rows']:,} rows written"
     of = f"the outputs is never written, most of it in output {seen['output']}" if "output" in seen else OF_THE_OUTPUT
-    return failed(f"{place}: {rows}, {100 * unwritten / elements:.3f} % of {of}")
+    return failed(f"{shape}: {rows}, {100 * unwritten / elements:.3f} % of {of}")

@@ -1,15 +1,15 @@
 """Does the claim keep to the stream it is called on: does it wait for its inputs, is its result there in time?
 
-The inputs are still being written when the call starts, and the result is read right behind it on the same stream.
-Stale on the default stream, as with a side stream without a wait, is proved; the verdict is then `mistimed` if
-the result is right once the device has come to rest. Stale only on a stream of the caller's own, as with every plain
-launch to the legacy default stream, is a hint: it works as long as no caller uses one.
+The inputs are still being written when the call starts, and the result is read right after it on the same stream.
+A stale result on the default stream, as from a side stream without a wait, is proved; the verdict is then `mistimed` if
+the result is right once the device is idle. A result that is stale only on a stream of the caller, as after a launch on
+the legacy default stream, is a hint: it works as long as no caller uses one.
 """
 
 from __future__ import annotations
 
 from audit.model.errors import Unsupported
-from audit.probes.answer import Answer, Seen, failed, label, passed
+from audit.probes.answer import Answer, Observed, failed, label, passed
 from audit.probes.battery import at_middle, premise
 from audit.probes.called import Mode
 from audit.probes.compare import sentence
@@ -21,8 +21,8 @@ MECHANISMS = ("side stream", "legacy default stream", "stale input of a graph")
 DEFAULT, OWN = "the default stream", "a stream of its own"
 
 
-def observe(target: Target) -> Seen:
-    """Two calls at the middle case with other values than the buffers hold, behind a sleeping kernel."""
+def observe(target: Target) -> Observed:
+    """Make two calls at the middle case with other values than the buffers hold, queued after a sleeping kernel."""
     if target.built.tensor_device != "cuda":
         raise Unsupported("streams: a launch ends here before the next one starts")
     first, varied = at_middle(target)["first"], wanted(target).middle
@@ -40,10 +40,10 @@ def observe(target: Target) -> Seen:
     return {"shape": dict(other.shape), "streams": found}
 
 
-def conclude(seen: Seen) -> Answer:
-    """The first stream on which the result is stale decides."""
-    place, wrong = label(seen["shape"]), next((one for one in seen["streams"] if not one["right"]), None)
+def conclude(seen: Observed) -> Answer:
+    """Fail by the first stream on which the result is stale."""
+    shape, wrong = label(seen["shape"]), next((one for one in seen["streams"] if not one["right"]), None)
     if wrong is None:
-        return passed(f"{place}: right on two streams")
-    text = f"{place}: called on {wrong['stream']} while its inputs are still written: {sentence(wrong)}"
+        return passed(f"{shape}: right on two streams")
+    text = f"{shape}: called on {wrong['stream']} while its inputs are still written: {sentence(wrong)}"
     return failed(text, "proved" if wrong["stream"] == DEFAULT else "hint")

@@ -1,10 +1,10 @@
 """Does every input that moves the reference's result move the claim's?
 
-An element whose right value moves by more than twice what it may be off, while the claim returns the same bits for both
-inputs, is wrong for one of them. A result must be right, too, for other values of a tensor of one number that every
-draw gives alike. Where the claim folder has discriminating inputs, each input is changed among those.
-An input that `inputs` always gives alike, such as ones, zeros, a table or a number, is redrawn in place, and each is
-scaled until the reference moves. One that nothing moves is listed as not tested.
+An element whose right value moves by more than twice the tolerance, while the claim returns the same bits for both
+inputs, is wrong for one of them. A result must also be right for other values of a constant tensor that every draw
+makes alike. Where discriminating inputs are known, each input is changed among those.
+A fixed input, such as ones, zeros, a table or a number, is redrawn, and each is scaled until the reference moves. One
+that never moves it is listed as not tested.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ from __future__ import annotations
 import numpy as np
 
 from audit.model.errors import Unsupported
-from audit.probes.answer import Answer, Seen, beside, failed, label, passed
+from audit.probes.answer import Answer, Observed, failed, grade_beside, label, passed
 from audit.probes.battery import Asked, at_middle
 from audit.probes.called import SessionBroken, value_calls
 from audit.probes.compare import FAR
@@ -33,17 +33,17 @@ MECHANISMS = (
 )
 
 ALWAYS_ALIKE = ("table", WHOLE_NUMBER)
-"""Kinds of inputs that a kernel may know without reading them: a table that is the same in every draw of the task, of
-cosines or a mask for instance, and a number that says how much work there is."""
+"""Kinds of inputs that a kernel may know without reading them: a table that every draw makes alike, of cosines or a
+mask for instance, and a number that gives the amount of work."""
 FIXED = ("constant", "table")
-"""Kinds of tensors that every draw gives alike."""
+"""Kinds of tensors that every draw makes alike."""
 NOT_TESTED = "no other value that was tried moves the right result"
 LEAST_SHARE = 0.01
-"""Fewer elements than this share keep their bits by chance where a result has been rounded to few of them."""
+"""The share of elements that may keep their bits by chance, where a result is rounded to few bits."""
 
 
-def observe(target: Target) -> Seen:
-    """One call for each input at the middle case, with that input alone replaced."""
+def observe(target: Target) -> Observed:
+    """Make one call for each input at the middle case, with that input alone replaced."""
     asked, varied = at_middle(target), wanted(target).middle
     first = asked.get(DISCRIMINATING, asked["first"])
     value_calls([first.call], [first.case.expected])
@@ -61,57 +61,57 @@ def observe(target: Target) -> Seen:
     }
 
 
-def conclude(seen: Seen) -> Answer:
-    """Inputs that the result does not follow."""
-    place = f"{label(seen['shape'])}: {'among discriminating inputs, ' if seen.get('discriminating') else ''}"
+def conclude(seen: Observed) -> Answer:
+    """Fail where the result does not follow an input."""
+    shape = f"{label(seen['shape'])}: {'among discriminating inputs, ' if seen.get('discriminating') else ''}"
     if dead := _dead(seen["inputs"]):
         names = [_words(row["input"]) for row in dead]
         moved = f"{dead[0]['elements_moved']:,} elements must move, {dead[0]['elements_dead']:,} keep their bits"
-        text = f"{place}with other values in {': '.join([names[0], moved])}"
+        text = f"{shape}with other values in {': '.join([names[0], moved])}"
         text += f"; so too in {', '.join(names[1:])}" if len(names) > 1 else ""
         if _must_move(dead):
-            return failed(text, beside(seen["undefined"]))
+            return failed(text, grade_beside(seen["undefined"]))
         return failed(f"{text}; every draw of the task gives the same {dead[0]['kind']} there", "hint")
     if wrong := sorted((row for row in seen["inputs"] if "elements_wrong" in row), key=lambda row: row["kind"]):
-        text = f"{place}with other values in {_words(wrong[0]['input'])}: {wrong[0]['elements_wrong']:,} elements wrong"
+        text = f"{shape}with other values in {_words(wrong[0]['input'])}: {wrong[0]['elements_wrong']:,} elements wrong"
         if _must_move(wrong):
-            return failed(text, beside(seen["undefined"]))
+            return failed(text, grade_beside(seen["undefined"]))
         return failed(f"{text}; every draw of the task gives the same {wrong[0]['kind']} there", "hint")
     untested = [_words(row["input"]) for row in seen["inputs"] if "not_tested" in row]
-    text = f"{place}the result follows every input that the reference follows ({len(seen['inputs']) - len(untested)})"
+    text = f"{shape}the result follows every input that the reference follows ({len(seen['inputs']) - len(untested)})"
     return passed(text + (f"; not tested: {', '.join(untested)}" if untested else ""))
 
 
-def _dead(rows: list[Seen]) -> list[Seen]:
-    """The inputs that the result does not follow; those of a kind that must be followed come first."""
+def _dead(rows: list[Observed]) -> list[Observed]:
+    """Return the inputs that the result does not follow; those that it must follow come first."""
     return sorted((row for row in rows if row.get("right") is False), key=lambda row: row["kind"] in ALWAYS_ALIKE)
 
 
-def _counting(rows: list[Seen]) -> bool:
-    """Whether an input that must be followed is not, or not rightly."""
+def _counting(rows: list[Observed]) -> bool:
+    """Return whether the result does not follow an input that it must follow, or is wrong for it."""
     return _must_move(_dead(rows)) or any(row["kind"] == "constant" for row in rows if "elements_wrong" in row)
 
 
-def _must_move(dead: list[Seen]) -> bool:
+def _must_move(dead: list[Observed]) -> bool:
     return bool(dead) and dead[0]["kind"] not in ALWAYS_ALIKE
 
 
 def _whole_numbers(target: Target, varied: Varied) -> dict[str, Asked]:
-    """Calls with another whole number, in a process of their own, which a kernel made for one number may end."""
+    """Make calls with another whole number, in a process of their own: a kernel made for one number may crash."""
     numbers = [one for one in varied.of("inputs") if one.kind == WHOLE_NUMBER]
     if not numbers:
         return {}
     cases = [one.case for one in numbers]
     try:
-        plan = [{"run": "claim", "case": place} for place in range(len(cases))]
+        plan = [{"run": "claim", "case": index} for index in range(len(cases))]
         calls = target.steps(plan, cases=cases, mode=target.plain, fresh=True)
     except (SessionBroken, Unsupported):
         return {}
     return {one.name: Asked(one.name, one.case, call, "inputs") for one, call in zip(numbers, calls, strict=True)}
 
 
-def _row(target: Target, first: Asked, changed: Asked, made: Variation) -> Seen:
-    """What one input's other values did to the result, as the evidence has it."""
+def _row(target: Target, first: Asked, changed: Asked, made: Variation) -> Observed:
+    """Return the evidence about one input."""
     if changed.call.raised is not None:
         return {"input": changed.what, "not_tested": f"refused: {changed.call.raised}"}
     moved, unmoved = _counts(target, first, changed)
@@ -126,8 +126,8 @@ def _row(target: Target, first: Asked, changed: Asked, made: Variation) -> Seen:
     }
 
 
-def _wrong(target: Target, changed: Asked, kind: str) -> Seen:
-    """How many elements are far off for other values of a tensor that every draw gives alike; nothing where none is."""
+def _wrong(target: Target, changed: Asked, kind: str) -> Observed:
+    """Return the number of elements that are far off for other values of a fixed tensor; empty where none is."""
     if kind not in FIXED or changed.compared(target).right:
         return {}
     tolerance = target.tolerance.model_copy(update={"relative": FAR * target.relative(changed.case)})
@@ -136,7 +136,7 @@ def _wrong(target: Target, changed: Asked, kind: str) -> Seen:
 
 
 def _counts(target: Target, first: Asked, changed: Asked) -> tuple[int, int]:
-    """Elements that must move with that input, and those of them that did not."""
+    """Return the number of elements that must move with that input, and of those that did not."""
     value_calls([changed.call], [changed.case.expected])
     was, now = first.case.expected, changed.case.expected
     if was.shape != now.shape or not np.isfinite(now).any():
@@ -144,12 +144,14 @@ def _counts(target: Target, first: Asked, changed: Asked) -> tuple[int, int]:
     relative = target.relative(first.case)
     least = max(first.case.size, changed.case.size, correctness.least_scale(first.case.dtype, relative))
     moved = correctness.moved(was, now, relative=relative, least_scale=least).reshape(-1)
-    written = np.isfinite(first.call.values()).reshape(-1)  # fresh memory holds NaN; an unwritten element is not dead
+    written = np.isfinite(first.call.values()).reshape(
+        -1
+    )  # NaN is the pattern of fresh memory; an unwritten element is not dead
     same = written & (first.call.raw() == changed.call.raw()).all(axis=1)
     return int(np.count_nonzero(moved)), int(np.count_nonzero(moved & same))
 
 
 def _words(variation: str) -> str:
-    """`input_0_weight` as `input 0 (weight)`."""
+    """Return `input_0_weight` as `input 0 (weight)`."""
     _, index, *name = variation.split("_", 2)
     return f"input {index} ({name[0]})" if name else f"input {index}"

@@ -1,21 +1,21 @@
 """Is the result right for other inputs than those a benchmark draws: uniform, sorted, shifted, scaled, huge?
 
-Only where the reference itself, and one that rounds its inputs to the declared precision, stays well inside the
+Asked only where the reference itself, also with inputs rounded to the declared precision, stays well within the
 tolerance. A failure is a hint
-- beyond the range of half precision, or outside the range that the task draws its inputs from, where that has ends as
-  that of `torch.rand` has: a kernel may be made for ordinary numbers;
-- within ten times the tolerance, which was chosen for the benchmark's own inputs: a plain sum of equal numbers is off
-  by more than one of drawn numbers is, and by more than the reference's sum of sums;
+- beyond the range of half precision, or outside the range of the task's own draws, where that is bounded as for
+  `torch.rand`: a kernel may be made for ordinary numbers;
+- within ten times the tolerance, which was chosen for the benchmark's own inputs: a plain sum of equal numbers has a
+  larger error than one of random numbers, and than the reference's sum of sums;
 - at shifted numbers, whose differences cancel, and as an overflow at numbers a thousand times as large.
-Where roundings on the way move the right result by more than the tolerance, as in the variance of equal numbers, that
-counts instead of it.
+Where rounded intermediate values move the right result by more than the tolerance, as in the variance of equal numbers,
+that move replaces the tolerance.
 """
 
 from __future__ import annotations
 
 import math
 
-from audit.probes.answer import Answer, Seen, beside, failed, label, passed
+from audit.probes.answer import Answer, Observed, failed, grade_beside, label, passed
 from audit.probes.battery import Asked, at_largest, at_middle, premise, too_large
 from audit.probes.called import Call
 from audit.probes.cases import Case
@@ -36,16 +36,16 @@ MECHANISMS = (
     "task that cannot tell at its own inputs",
 )
 OUTSIDE_HALF = ("large", "tiny")
-"""Distributions that half precision cannot hold."""
+"""Distributions that half precision cannot represent."""
 SHIFTED = ("offset", "far_offset")
-"""Distributions in which numbers cancel: the usual one-pass variance loses there what the reference keeps."""
+"""Distributions in which numbers cancel: the usual one-pass variance loses digits there that the reference keeps."""
 SCALED = ("thousandfold", "thousandth")
-"""Middle ranges, where a kernel may overflow that is sound for ordinary numbers."""
+"""Middle ranges, in which a kernel that is sound for ordinary numbers may overflow."""
 
 
-def observe(target: Target) -> Seen:
-    """One call a distribution at the middle case, and one with discriminating and with graded inputs at the largest
-    where it has some; what is wrong is asked again alone in a fresh process."""
+def observe(target: Target) -> Observed:
+    """Compare one call a distribution at the middle case, and discriminating and graded inputs at the largest; ask
+    about a wrong result again in a fresh process."""
     asked = at_middle(target)
     first = asked["first"]
     if (skipped := premise(target, first)) is not None:
@@ -55,7 +55,7 @@ def observe(target: Target) -> Seen:
     drawn = [(one, _described(target, one, first)) for one in asked.values() if one.group == NAME]
     drawn += _at_the_largest(target, first)
     found = [entry for _, entry in drawn]
-    seen: Seen = {
+    seen: Observed = {
         "shape": dict(first.case.shape),
         "distributions": found,
         "discriminating": any(one.what == DISCRIMINATING for one, _ in drawn),
@@ -66,8 +66,8 @@ def observe(target: Target) -> Seen:
     return seen | {"undefined": undefined_beside(target, next(one.case for one, entry in drawn if entry is worst))}
 
 
-def conclude(seen: Seen) -> Answer:
-    """Right for all distributions, or wrong for the one that says most."""
+def conclude(seen: Observed) -> Answer:
+    """Fail at the worst distribution."""
     worst = _worst(seen["distributions"])
     if worst is None:
         told_apart = ", discriminating inputs among them" if seen["discriminating"] else ""
@@ -75,10 +75,10 @@ def conclude(seen: Seen) -> Answer:
     shape = (seen | worst)["shape"]
     text = f"{label(shape)}: {worst['distribution'].replace('_', ' ')} inputs: {sentence(worst)}"
     text += "" if worst["far"] else f"; {ROUNDED}"
-    return failed(text, "hint" if _hinted(worst) else beside(seen["undefined"]), shape=shape)
+    return failed(text, "hint" if _hinted(worst) else grade_beside(seen["undefined"]), shape=shape)
 
 
-def _at_the_largest(target: Target, middle: Asked) -> list[tuple[Asked, Seen]]:
+def _at_the_largest(target: Target, middle: Asked) -> list[tuple[Asked, Observed]]:
     asked = at_largest(target)
     first = asked["first"]
     if first.case.inputs == middle.case.inputs or not first.compared(target).right:
@@ -87,22 +87,21 @@ def _at_the_largest(target: Target, middle: Asked) -> list[tuple[Asked, Seen]]:
     return [(one, {**_described(target, one, first), "shape": dict(one.case.shape)}) for one in made]
 
 
-def _described(target: Target, one: Asked, first: Asked) -> Seen:
-    """One call with other inputs than a benchmark draws: how it compares, and how it does alone where it is wrong.
-
-    `far`, of a wrong one, tells whether it is farther off than rounding explains.
+def _described(target: Target, one: Asked, first: Asked) -> Observed:
+    """Return the evidence about one call; a wrong one is repeated alone, and `far` is whether rounding cannot explain
+    it.
 
     Args:
-        target: what was called.
+        target: the target of the call.
         one: the call.
-        first: the first call of its case. Where a result is zero or nearly so by cancellation, its size counts.
+        first: the first call of its case, whose scale counts where cancellation brings a result near zero.
     """
     variation = of_case(target, one.case)
-    values: Seen = {"distribution": one.what, **({"outside": True} if variation and variation.outside else {})}
+    values: Observed = {"distribution": one.what, **({"outside": True} if variation and variation.outside else {})}
     if one.call.raised:
         return {**values, "refused": one.call.raised}
     least = 0.0 if one.what in (*OUTSIDE_HALF, *SCALED) else first.case.usual
-    rounding = (variation and variation.headroom[ROUNDING]) or 0.0  # what roundings on the way need at those inputs
+    rounding = (variation and variation.headroom[ROUNDING]) or 0.0  # by rounded intermediate values
     relative = max(target.relative(one.case), rounding)
     values |= {"relative": relative} if relative > target.relative(one.case) else {}
     result = _compared(target, one.call, one.case, relative, least)
@@ -121,17 +120,17 @@ def _compared(target: Target, call: Call, case: Case, relative: float, least_sca
     return target.compared_within(tolerance, call, case, least_scale=least_scale)
 
 
-def _worst(found: list[Seen]) -> Seen | None:
-    """The wrong one that says most."""
+def _worst(found: list[Observed]) -> Observed | None:
+    """Return the worst distribution: one that is neither out of range nor explained by rounding, if any."""
     wrong = [one for one in found if one.get("right") is False]
     return min(wrong, key=lambda one: (_of_range(one), not one["far"]), default=None)
 
 
-def _hinted(wrong: Seen) -> bool:
-    """Whether what is wrong can be a matter of range or rounding in a kernel made for ordinary numbers."""
+def _hinted(wrong: Observed) -> bool:
+    """Return whether range or rounding can explain the error in a kernel made for ordinary numbers."""
     return _of_range(wrong) or not wrong["far"]
 
 
-def _of_range(wrong: Seen) -> bool:
+def _of_range(wrong: Observed) -> bool:
     what, overflowed = wrong["distribution"], not math.isfinite(float(wrong["got"]))
     return "outside" in wrong or what in (*OUTSIDE_HALF, *SHIFTED) or (what in SCALED and overflowed)

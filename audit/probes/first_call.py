@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections import Counter
 
 from audit.model.errors import Unsupported
-from audit.probes.answer import Answer, Seen, failed, passed
+from audit.probes.answer import Answer, Observed, failed, passed
 from audit.probes.battery import at_middle
 from audit.probes.called import Call, Mode, SessionBroken
 from audit.probes.target import Target
@@ -18,11 +18,11 @@ NAME = "first_call"
 MECHANISMS = ("work moved to the first call", "work moved to import", "weights packed outside the timing")
 
 OURS = ("ablation", "no_op", "repair")
-"""Roles asked on the emulated device only: a process of its own costs seconds on a GPU."""
+"""Roles asked on the emulated device only: on a GPU a fresh process costs seconds."""
 
 
-def observe(target: Target) -> Seen:
-    """The launches of the first and of a later call with other values at the middle case."""
+def observe(target: Target) -> Observed:
+    """Compare the launches of the first call and of a later one with other values at the middle case."""
     first, later = target.once("launches at the middle case", lambda: _calls(target))
     for call in (first, later):
         if call.raised is not None:
@@ -33,15 +33,15 @@ def observe(target: Target) -> Seen:
     return {**counts, **({"left_out": missing} if missing else {})}
 
 
-def conclude(seen: Seen) -> Answer:
-    """One kernel that is left out is enough."""
+def conclude(seen: Observed) -> Answer:
+    """Fail if one kernel is left out."""
     text = f"kernels launched by the first call: {seen['launches_first']}, by a later one: {seen['launches_later']}"
     missing = ", ".join(seen.get("left_out", ()))
     return failed(f"{text}; left out: {missing}", "hint") if "left_out" in seen else passed(text)
 
 
 def _calls(target: Target) -> tuple[Call, Call]:
-    if target.built.tensor_device == "cpu":  # lists its launches in every session
+    if target.built.tensor_device == "cpu":  # the emulated device lists launches in every session
         asked = at_middle(target)
         return asked["first"].call, asked[OTHER].call
     if target.variant.role in OURS:
@@ -50,6 +50,6 @@ def _calls(target: Target) -> tuple[Call, Call]:
         )
     varied = wanted(target).middle
     cases = [varied.case, varied.of("other")[0].case]
-    plan = [{"run": "claim", "case": place} for place in range(len(cases))]
+    plan = [{"run": "claim", "case": index} for index in range(len(cases))]
     first, later = target.steps(plan, cases=cases, mode=Mode(target.built.traced_memory), fresh=True)
     return first, later

@@ -1,14 +1,14 @@
 """Does the result follow the values: other ones at the same addresses, one element changed, the same at new addresses?
 
-A result kept from an earlier call, by address, by shape or by a sample or a sum of the contents, rounded or not, is
-wrong for one of these. Values are changed past torch's version counters, and each change comes right behind the values
-it was made from. A result that is wrong alone too is a hint at values outside the range that the task draws its inputs
-from, and within ten times the tolerance, which rounding can explain, as where one large number meets many small ones.
+A result cached by address, by shape or by a sample or a sum of the contents, rounded or not, is wrong for one of these.
+Values are changed past torch's version counters, and each change comes right after the values it was made from. A
+result that is wrong in a fresh process too is a hint at values outside the range of the task's own draws, and within
+ten times the tolerance, which rounding can explain, for instance where one large number meets many small ones.
 """
 
 from __future__ import annotations
 
-from audit.probes.answer import Answer, Seen, beside, failed, label, passed
+from audit.probes.answer import Answer, Observed, failed, grade_beside, label, passed
 from audit.probes.battery import AGAIN, FREED, WHOLE, Asked, at_largest, at_middle, premise
 from audit.probes.compare import FAR, ROUNDED, sentence
 from audit.probes.target import Target
@@ -43,8 +43,8 @@ WORDS = {
 }
 
 
-def observe(target: Target) -> Seen:
-    """Later calls of one process at the middle case, and a second call at the largest."""
+def observe(target: Target) -> Observed:
+    """Compare later calls of one process at the middle case, and a second call at the largest."""
     middle, largest = at_middle(target), at_largest(target)
     for first in (middle["first"], largest["first"]):
         if (skipped := premise(target, first)) is not None:
@@ -65,23 +65,23 @@ def observe(target: Target) -> Seen:
     }
 
 
-def conclude(seen: Seen) -> Answer:
-    """The first wrong call that comes out right alone, else the first wrong one."""
+def conclude(seen: Observed) -> Answer:
+    """Fail at the first wrong call that is right in a fresh process, else at the first wrong one."""
     worst = _worst(seen["shapes"])
     if worst is None:
         return passed(f"right in {len(seen['shapes'])} later calls with other values")
     text = f"{label(worst['shape'])}: {worst['change']}: {sentence(worst)}"
     text += "; bit for bit the result of the first call" if worst.get("replayed") else ""
     if worst["right_alone"]:
-        return failed(f"{text}; the same inputs come out right in a fresh process", beside(seen["undefined"]))
+        return failed(f"{text}; the same inputs come out right in a fresh process", grade_beside(seen["undefined"]))
     text += "; alone too"
     if (why := _explained(worst)) is not None:
         return failed(f"{text}; {why}", "hint")
-    return failed(text, beside(seen["undefined"]))
+    return failed(text, grade_beside(seen["undefined"]))
 
 
-def _explained(wrong: Seen) -> str | None:
-    """What explains a result that is wrong alone too, in a kernel that is sound for the task's own inputs."""
+def _explained(wrong: Observed) -> str | None:
+    """Return what explains a result that is wrong in a fresh process too, in a kernel that is otherwise sound."""
     if wrong.get("replayed"):
         return None
     if wrong.get("outside"):
@@ -89,16 +89,16 @@ def _explained(wrong: Seen) -> str | None:
     return None if wrong.get("far", True) else ROUNDED
 
 
-def _worst(found: list[Seen]) -> Seen | None:
+def _worst(found: list[Observed]) -> Observed | None:
     wrong = [one for one in found if not one["right"]]
     return min(wrong, key=lambda one: (not one.get("right_alone"), _explained(one) is not None), default=None)
 
 
-def _described(target: Target, first: Asked, later: Asked) -> Seen:
-    """What a later call returned.
+def _described(target: Target, first: Asked, later: Asked) -> Observed:
+    """Return the evidence about a later call.
 
-    Of a wrong one, `replayed` tells that it has the bits of the first result, and `far` that it is farther off than
-    rounding explains.
+    For a wrong one, `replayed` is whether it has the bits of the first result, and `far` whether rounding cannot
+    explain it.
     """
     compared = later.compared(target)
     values = {"shape": dict(later.case.shape), "change": _words(later), **compared.evidence()}
@@ -113,13 +113,13 @@ def _described(target: Target, first: Asked, later: Asked) -> Seen:
 
 
 def _right_alone(target: Target, one: Asked) -> bool:
-    """Whether the same inputs come out right as the first call of a process."""
+    """Return whether the same inputs give a right result in the first call of a process."""
     (call,) = target.session(["claim"], one.case, target.plain, fresh=True)
     return Asked(one.what, one.case, call).compared(target).right
 
 
 def _words(one: Asked) -> str | None:
-    """What differs from the first call, in words; None for a call that is another probe's, or got no freed memory."""
+    """Return the difference from the first call in words; None for a call of another probe, or without freed memory."""
     if one.what.endswith(FREED) and not one.call.event.get("same_address"):
         return None
     return WORDS[AGAIN] if one.what.startswith(AGAIN) else WORDS.get(one.what)

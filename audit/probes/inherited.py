@@ -6,7 +6,7 @@ import numpy as np
 import numpy.typing as npt
 
 from audit.probes import order
-from audit.probes.answer import Answer, Seen, failed, label, passed
+from audit.probes.answer import Answer, Observed, failed, label, passed
 from audit.probes.called import Call, value_calls
 from audit.probes.cases import Case
 from audit.probes.target import Target
@@ -15,9 +15,9 @@ NAME = "inherited"
 MECHANISMS = ("stale memory", "no-op kernel")
 
 
-def observe(target: Target) -> Seen:
+def observe(target: Target) -> Observed:
     """Free a block of random values, call the claim, and count the wrong elements that equal them bit for bit; then
-    again with the claim's own result, random values in a few elements of it."""
+    again with the claim's own result, a few elements of it overwritten with random values."""
     case = target.largest
     *_, planted, call, spoiled, last = order.claim_first_session(target)
     value_calls([planted, call], [case.expected] * 2)
@@ -36,8 +36,8 @@ def observe(target: Target) -> Seen:
 
 
 def _inherited(target: Target, case: Case, held: Call, call: Call, *, but: Call | None = None) -> int:
-    """Wrong elements that are what the block held, but for those of another call: what is wrong in each call was
-    computed. A right element may be what the block held by chance: of one byte there are few values."""
+    """Count the wrong elements that equal the block's, except those that `but` has too: an element that is wrong in
+    each call was computed. A right element may equal the block's by chance: one byte has few values."""
     before, after = held.words(), call.words()
     if before.shape != after.shape or target.compared(call, case).right:
         return 0
@@ -48,8 +48,8 @@ def _inherited(target: Target, case: Case, held: Call, call: Call, *, but: Call 
     return int(np.count_nonzero(equal & wrong))
 
 
-def conclude(seen: Seen) -> Answer:
-    """One such element is enough."""
+def conclude(seen: Observed) -> Answer:
+    """Fail if there is one such element."""
     same, elements = seen["elements_inherited"], seen["elements"]
     text = f"{label(seen['shape'])}: {same:,} of {elements:,} elements are what a freed block held"
     text += ", a result of its own with a few other values" if seen.get("own_result") else ""
@@ -57,5 +57,5 @@ def conclude(seen: Seen) -> Answer:
 
 
 def _each(equal: npt.NDArray[np.bool_]) -> npt.NDArray[np.bool_]:
-    """Return one truth an element, of words several to an element or one."""
+    """Return one truth value an element, from one or several words an element."""
     return np.asarray(equal.all(axis=1)) if equal.ndim > 1 else equal

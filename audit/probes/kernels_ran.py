@@ -1,17 +1,17 @@
 """Which kernels does a call run: those of the source, or only a library's?
 
-A kernel is the source's own if its name stands in the source or the compiled library defines it, however it is
-launched: by a variable, a table, a helper, a macro, `cudaLaunchKernel`, or a template of CUB or Thrust that the source
-instantiates. On a GPU torch's profiler lists the kernels with their share of the GPU time; the emulated device lists
-the launches of the source, and operators of a library launch none there.
+A kernel is the source's own if the source names it or the compiled library defines it, however it is launched: by a
+variable, a table, a helper, a macro, `cudaLaunchKernel`, or a template of CUB or Thrust that the source instantiates.
+On a GPU torch's profiler lists the kernels with their share of the GPU time; the emulated device lists the launches of
+the source, and operators of a library launch none there.
 
-A source whose kernels never run, or whose results are right at every shape though the emulated device runs no block of
-them, is not what produced the result, nor is a `.cu` that launches none at all. Kernels of a library that take a tenth
-of the GPU time are a hint: a source may leave part of the work to a library. A `.py` made of a library's operators may
-be declared as that: a hint too. Where the claimed shape is too large to run, the launches of its host code there
-decide, with the inputs of that shape where a smaller one does launch them. Where these are not known and the source
-compares sizes with numbers, a call at a smaller shape gives a hint. An extension that torch cannot build runs at no
-shape.
+A source did not produce the result if its kernels never run, if its results are right at every shape though the
+emulated device runs no block of them, or if it is a `.cu` without launches. Kernels of a library that take a tenth of
+the GPU time are a hint: a source may leave part of the work to a library. A `.py` made of a library's operators is a
+hint too: it may be declared as such. Where the claimed shape is too large to run, the launches of its host code decide,
+with the inputs of that shape where a smaller one does launch the source's kernels. Where these are unknown and the
+source compares sizes with numbers, a call at a smaller shape gives a hint. An extension that torch cannot build runs at
+no shape.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ from pydantic import JsonValue
 from audit.build.emulated.patterns import NO_BLOCKS
 from audit.model.errors import AuditError, Unsupported
 from audit.probes import claimed_shape
-from audit.probes.answer import Answer, Seen, failed, label, passed
+from audit.probes.answer import Answer, Observed, failed, label, passed
 from audit.probes.block_calls import BLOCKS
 from audit.probes.called import Mode, SessionBroken
 from audit.probes.cases import Need
@@ -40,26 +40,25 @@ NAME = "kernels_ran"
 MECHANISMS = ("decoy launch", "silent fallback", "library laundering", "extension that torch cannot build")
 NAME_CHARACTERS = 160
 MOST = 0.9
-"""A library's kernels did a part of the work where the source's own took less than this share of the GPU time, memory
-filled or copied apart."""
+"""The share of the GPU time below which a library's kernels did a part of the work; fills and copies do not count."""
 MOVES_MEMORY = re.compile(r"fill|copy|memset|memcpy", re.IGNORECASE)
 SMALL_NUMBER = 8
 """Smaller numbers in comparisons are dimensions and vector widths."""
 LAUNCH = re.compile(r"<<<|__global__|Launch\w*Kernel|LaunchKernel|\b(?:cub|thrust)\s*::|#\s*include\s*\"")
-"""What a text holds that may launch a kernel: by syntax, by a call of the driver or runtime, or in a file beside it."""
+"""Code that may launch a kernel: by syntax, by a call of the driver or runtime, or in an included file."""
 INTERPRETER_FAILED = "interpreter-failed"
-"""A Triton kernel the interpreter cannot run may well run on a GPU: what stands in for it here tells nothing."""
+"""A Triton kernel that the interpreter cannot run may run on a GPU, so nothing follows."""
 
 
 def traced(target: Target) -> Mode:
-    """The mode in which a call lists its kernels."""
+    """Return the mode in which a call lists its kernels."""
     return Mode(target.built.traced_memory)
 
 
 def without_blocks(target: Target) -> Mode | None:
-    """The mode in which a launch runs no block; None where there is none.
+    """Return the mode in which a launch runs no block; None where there is none.
 
-    It has a session of its own: what a kernel keeps of an earlier call would be right here.
+    It needs a session of its own: a result cached from an earlier call would be right.
     """
     if target.is_reference or not (target.built.tensor_device == "cpu" and target.built.checks_accesses):
         return None
@@ -67,12 +66,12 @@ def without_blocks(target: Target) -> Mode | None:
 
 
 def needs(target: Target) -> Iterator[Need]:
-    """The largest case traced."""
+    """Yield the largest case, traced."""
     yield traced(target), target.largest
 
 
-def observe(target: Target) -> Seen:
-    """One call at the largest case, and where the source has kernels one at each without them."""
+def observe(target: Target) -> Observed:
+    """List the kernels of one call at the largest case; where the source has kernels, call every case without them."""
     case = target.largest
     call = target.call(case, traced(target))
     if call.raised is not None:
@@ -84,7 +83,7 @@ def observe(target: Target) -> Seen:
     named = own_kernels(source)
     ran = [launch for launch in call.launches if not launch["refused"]]
     own = [_is_own(target, named, launch) for launch in ran]
-    seen: Seen = {
+    seen: Observed = {
         "shape": dict(case.shape),
         "kernels_in_source": list(named),
         "launches": table(ran, own),
@@ -108,52 +107,52 @@ def observe(target: Target) -> Seen:
     }
 
 
-def conclude(seen: Seen) -> Answer:
-    """Whether the kernels that ran are the source's own."""
-    place, ran = label(seen["shape"]), len(seen["launches"])
+def conclude(seen: Observed) -> Answer:
+    """Pass where the kernels that ran are the source's own."""
+    shape, ran = label(seen["shape"]), len(seen["launches"])
     own = sum(launch["own"] for launch in seen["launches"])
     if not own:
-        return _at_claimed(seen, place) if "own_there" in seen else _of_others(seen, place, ran)
+        return _at_claimed(seen, shape) if "own_there" in seen else _of_others(seen, shape, ran)
     if "own_there" in seen:
         claimed, names = seen["claimed_shape"], ", ".join(seen["kernels_in_source"])
         text = f"{label(claimed)}, the claimed shape: the host code launches none of the source's kernels ({names})"
-        return failed(f"{text}; at {place}, which was run, {own} of {ran} launches are theirs", shape=claimed)
+        return failed(f"{text}; at {shape}, which was run, {own} of {ran} launches are theirs", shape=claimed)
     if "right_without_kernels" in seen:
-        return failed(f"{place}: right at every shape without its own launches ({own}); a library did the work")
+        return failed(f"{shape}: right at every shape without its own launches ({own}); a library did the work")
     share = seen["own_share"]
-    text = f"{place}: launches of the source's own kernels: {own} of {ran}{_share(share)}"
+    text = f"{shape}: launches of the source's own kernels: {own} of {ran}{_share(share)}"
     if share is not None and share < MOST:
         return failed(f"{text}; a library's took the rest", "hint")
     return passed(text)
 
 
-def _at_claimed(seen: Seen, place: str) -> Answer:
-    """None of them ran; what the host code launches at the claimed shape decides."""
+def _at_claimed(seen: Observed, shape: str) -> Answer:
+    """Return the answer where none of the source's kernels ran, by the launches at the claimed shape."""
     own, launches, claimed = seen["own_there"], seen["launches_at_claimed_shape"], seen["claimed_shape"]
     there = f"{label(claimed)}, the claimed shape: "
     if own:
-        return passed(f"{place}: none of the source's kernels ran; {there}{own} of {launches} do")
+        return passed(f"{shape}: none of the source's kernels ran; {there}{own} of {launches} do")
     names = ", ".join(seen["kernels_in_source"])
-    text = f"{there}the host code launches none of the source's kernels ({names}), nor at {place}, which was run"
+    text = f"{there}the host code launches none of the source's kernels ({names}), nor at {shape}, which was run"
     return failed(text, shape=claimed)
 
 
-def _of_others(seen: Seen, place: str, ran: int) -> Answer:
-    """None of them ran, and nothing is known of the claimed shape."""
+def _of_others(seen: Observed, shape: str, ran: int) -> Answer:
+    """Return the answer where none of the source's kernels ran, and the claimed shape is unknown."""
     named, refused = seen["kernels_in_source"], seen["refused_by_torch"]
     if named and (seen["returned"] == "Tensor" or seen["returned"].endswith(" tensors")):
-        text = f"{place}: none of the source's kernels ran ({', '.join(named)}); launches of others: {ran}"
+        text = f"{shape}: none of the source's kernels ran ({', '.join(named)}); launches of others: {ran}"
         text += "; they may run at the claimed shape, since the source compares sizes" if seen["sizes_decide"] else ""
         text += f"; {refused}" if refused else ""
         return failed(text, "hint" if seen["sizes_decide"] else "proved", anywhere=bool(refused))
     worked = f"{ran} launches of a library's" if ran else "a library"
-    text = f"{place}: the source has no kernel of its own; {worked} did the work"
+    text = f"{shape}: the source has no kernel of its own; {worked} did the work"
     nothing = seen["launches_nothing"]
     return failed(text, "proved" if nothing else "hint", anywhere=nothing)
 
 
 def _right_without(target: Target) -> bool:
-    """Whether every result is right though no launch runs a block: then no kernel of the source made it."""
+    """Return whether every result is right though no launch runs a block: no kernel of the source made it."""
     mode = without_blocks(target)
     if mode is None:
         return False
@@ -164,8 +163,8 @@ def _right_without(target: Target) -> bool:
         return False
 
 
-def _at_the_claimed_shape(target: Target, names: list[str]) -> Seen | None:
-    """Where a smaller shape ran no kernel of the source: what its host code launches at the claimed one, if known."""
+def _at_the_claimed_shape(target: Target, names: list[str]) -> Observed | None:
+    """Return the evidence about launches of the host code at the claimed shape, if known."""
     try:
         (found,) = claimed_shape.launched(target, [claimed_shape.needed(target)])
     except AuditError:
@@ -178,8 +177,8 @@ def _at_the_claimed_shape(target: Target, names: list[str]) -> Seen | None:
 
 
 def _own_with_values(target: Target, names: list[str]) -> bool:
-    """Whether kernels of the source are launched for the claimed shape's own inputs, whose values may decide; as if so
-    where that is not known."""
+    """Return whether the source's kernels are launched for the claimed shape's own inputs, whose values may decide;
+    True where that is unknown."""
     try:
         case = claimed_shape.cases_of(target)[claimed_shape.OWN]
         event, _ = claimed_shape.parts(target, case, Mode(), blocks=BLOCKS)
@@ -189,17 +188,17 @@ def _own_with_values(target: Target, names: list[str]) -> bool:
 
 
 def _is_own(target: Target, names: list[str], launch: dict[str, Any]) -> bool:
-    """Whether a launch is of a kernel of the source's own."""
+    """Return whether a launch is of the source's own kernel."""
     return is_one_of(launch["kernel"], names) or target.built.defines(launch["kernel"])
 
 
 def launches_nothing(source: Path) -> bool:
-    """Whether a `.cu` has nowhere in its text, macros included, a way to launch a kernel; a `.py` is never said to."""
+    """Return whether a `.cu` has no code, macros included, that may launch a kernel; False for a `.py`."""
     return source.suffix == ".cu" and not LAUNCH.search(source.read_text(encoding="utf-8"))
 
 
 def sizes_decide(source: Path) -> bool:
-    """Whether code of the host compares something with a number that may be a size."""
+    """Return whether host code compares with a number that may be a size."""
     text = source.read_text(encoding="utf-8")
     if source.suffix == ".py":
         compared = [node for node in ast.walk(ast.parse(text)) if isinstance(node, ast.Compare)]
@@ -212,13 +211,13 @@ def sizes_decide(source: Path) -> bool:
 
 
 def is_one_of(kernel: str, names: list[str]) -> bool:
-    """Whether a kernel as a device names it, `void ns::k<float, 256>(float*)` or `k<T>`, is one of those functions."""
+    """Return whether a kernel's device name, `void ns::k<float, 256>(float*)` or `k<T>`, is one of those functions."""
     return any(re.search(rf"(?<![\w]){re.escape(name)}\s*(?:[<(]|$)", kernel) for name in names)
 
 
 def own_share(ran: list[dict[str, Any]], own: list[bool]) -> float | None:
-    """The share of GPU time, 0 to 1, in the source's own kernels, beside those of a library that do more than fill or
-    copy memory; None where the device tells no times."""
+    """Return the share of GPU time, 0 to 1, in the source's own kernels, without a library's fills and copies; None
+    where the device has no times."""
     counted = [pair for pair in zip(ran, own, strict=True) if pair[1] or not MOVES_MEMORY.search(pair[0]["kernel"])]
     spent = [(launch.get("microseconds"), mine) for launch, mine in counted]
     known = [(time, mine) for time, mine in spent if time is not None]
@@ -227,7 +226,7 @@ def own_share(ran: list[dict[str, Any]], own: list[bool]) -> float | None:
 
 
 def table(ran: list[dict[str, Any]], own: list[bool]) -> list[JsonValue]:
-    """One row a launch: what it was, its geometry, and on a GPU registers, stream and time."""
+    """Return one row a launch: its kernel, its geometry, and on a GPU registers, stream and time."""
     keys = ("grid", "block", "registers", "stream", "microseconds")
     return [
         {"kernel": one["kernel"][:NAME_CHARACTERS], "own": mine, **{key: one[key] for key in keys if key in one}}

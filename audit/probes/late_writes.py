@@ -1,14 +1,14 @@
 """Is the result complete when the call returns, for the next reader on the same stream?
 
-A copy is put right behind the call; the bytes of the result must still be the same once the whole device has come to
-rest, and once threads that outlive the call had time to write. On the emulated device only such threads can be late;
-where kernels of the source ran, nothing late there says nothing about a GPU.
+A copy is queued right after the call; the bytes of the result must be the same once the whole device is idle, and once
+threads that outlive the call had time to write. On the emulated device only such threads can be late, so where kernels
+of the source ran, a pass there would say nothing about a GPU.
 """
 
 from __future__ import annotations
 
 from audit.model.errors import Unsupported
-from audit.probes.answer import Answer, Seen, failed, label, passed
+from audit.probes.answer import Answer, Observed, failed, label, passed
 from audit.probes.battery import HELD, at_largest
 from audit.probes.called import value_calls
 from audit.probes.own_kernels import own_kernels
@@ -18,8 +18,8 @@ NAME = "late_writes"
 MECHANISMS = ("deferred write", "side stream that nobody waits for", "thread that writes after the timer")
 
 
-def observe(target: Target) -> Seen:
-    """Two calls at the largest case, the second with other values."""
+def observe(target: Target) -> Observed:
+    """Make two calls at the largest case, the second with other values."""
     asked = [one for name, one in at_largest(target).items() if name != HELD]
     value_calls([one.call for one in asked], [one.case.expected for one in asked])
     late = [one.call.event["late"] for one in asked]
@@ -29,9 +29,9 @@ def observe(target: Target) -> Seen:
     return {"shape": dict(asked[0].case.shape), "bytes_late": late}
 
 
-def conclude(seen: Seen) -> Answer:
-    """One byte is enough."""
-    place, late = label(seen["shape"]), seen["bytes_late"]
+def conclude(seen: Observed) -> Answer:
+    """Fail if one byte changes."""
+    shape, late = label(seen["shape"]), seen["bytes_late"]
     if any(late):
-        return failed(f"{place}: {max(late):,} bytes of the result change after the return")
-    return passed(f"{place}: the result is complete at the return, in {len(late)} calls")
+        return failed(f"{shape}: {max(late):,} bytes of the result change after the return")
+    return passed(f"{shape}: the result is complete at the return, in {len(late)} calls")

@@ -1,7 +1,7 @@
 """Does a kernel read unwritten memory, touch memory outside its tensors, race, or misuse barriers and lanes?
 
-Every access is checked. Out of bounds is proved. A race, a misuse of barriers and lanes, and a read of what nothing has
-written are undefined behaviour, also where the values came out right; `undefined` says what counts.
+Every access is checked. An access out of bounds is proved. A race, a misuse of barriers and lanes, and a read of
+unwritten memory are undefined behaviour, also where the values are right; `undefined` has the rules.
 """
 
 from __future__ import annotations
@@ -10,7 +10,7 @@ from collections.abc import Iterator
 
 from audit.model.errors import Unsupported
 from audit.probes import second_prover
-from audit.probes.answer import Answer, Seen, failed, label, passed, skipped
+from audit.probes.answer import Answer, Observed, failed, label, passed, skipped
 from audit.probes.cases import Case, Need, counting
 from audit.probes.target import Target
 from audit.probes.undefined import checked, checking, sentence
@@ -20,19 +20,19 @@ MECHANISMS = ("out-of-bounds access", "missing bounds", "race", "never-initialis
 
 
 def needs(target: Target) -> Iterator[Need]:
-    """The middle case on the emulated device; on a GPU a checked call takes a minute, and no other waits for it."""
+    """Yield the middle case, checked, on the emulated device; a GPU takes a minute for it, so no probe shares it."""
     if target.built.checks_accesses and target.built.tensor_device == "cpu":
         yield checking(target), target.middle
 
 
-def observe(target: Target) -> Seen:
-    """One checked call at the middle case; on a GPU, where checking takes longer, at the smaller of two."""
+def observe(target: Target) -> Observed:
+    """Make one checked call at the middle case; on a GPU, where it takes longer, at `smaller`."""
     if not target.built.checks_accesses:
         raise Unsupported("checks of every memory access")
     case = target.middle if target.built.tensor_device == "cpu" else smaller(target)
     found = checked(target, case)
-    reports, proofs = second_prover.beside(target, found)
-    seen: Seen = {
+    reports, proofs = second_prover.with_proofs(target, found)
+    seen: Observed = {
         "shape": dict(case.shape),
         "reports": [one.evidence() for one in reports],
         "fills": found.fills,
@@ -44,21 +44,21 @@ def observe(target: Target) -> Seen:
     return seen | ({"unanswered": list(found.unanswered)} if found.unanswered else {})
 
 
-def conclude(seen: Seen) -> Answer:
-    """The worst report decides; they stand in that order."""
-    place = label(seen["shape"])
+def conclude(seen: Observed) -> Answer:
+    """Fail by the first report, which is the worst."""
+    shape = label(seen["shape"])
     if seen["reports"]:
         worst = seen["reports"][0]
-        text = f"{place}: {sentence(worst)}"
+        text = f"{shape}: {sentence(worst)}"
         if seen["fills"] and worst["grade"] == "hint":
             text += f"; the result is the same, bit for bit, whatever was there ({seen['fills']} fills)"
         return failed(text, worst["grade"], line=worst["line"])
     if tools := ", ".join(seen.get("unanswered", ())):
-        return skipped(f"{place}: nothing was seen, but not every tool gave an answer in time ({tools})")
-    return passed(f"{place}: no undefined access")
+        return skipped(f"{shape}: nothing was seen, but not every tool gave an answer in time ({tools})")
+    return passed(f"{shape}: no undefined access")
 
 
 def smaller(target: Target) -> Case:
-    """The middle case, the smaller one of two."""
+    """Return the middle case, or the smaller one of two."""
     by_size = counting(target.cases)
     return by_size[(len(by_size) - 1) // 2]

@@ -1,7 +1,7 @@
 """Do a NaN and an infinity among the inputs reach the result where the reference's result has them, and only there?
 
-A difference is a hint only: a kernel may skip products with zeros, and a NaN times zero is lost with them; in a sort a
-NaN has no agreed place.
+A difference is a hint only: a kernel may skip products with zeros, and so lose a NaN times zero; in a sort a NaN has no
+agreed position.
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from audit.model.errors import Unsupported
-from audit.probes.answer import Answer, Seen, failed, label, passed
+from audit.probes.answer import Answer, Observed, failed, label, passed
 from audit.probes.battery import LAYOUTS, Asked, at_middle, premise, too_large, views
 from audit.probes.called import value_calls
 from audit.probes.target import Target
@@ -21,8 +21,8 @@ NAME = "nonfinite"
 MECHANISMS = ("NaN passes", "infinity clamped")
 
 
-def observe(target: Target) -> Seen:
-    """Two calls at the middle case, with one element of the first input replaced."""
+def observe(target: Target) -> Observed:
+    """Make two calls at the middle case, with one element of the first input replaced."""
     first = at_middle(target)["first"]
     if (skipped := premise(target, first) or too_large(NAME, target, first)) is not None:
         return skipped
@@ -34,18 +34,19 @@ def observe(target: Target) -> Seen:
     return {"shape": dict(first.case.shape), "inputs": found}
 
 
-def conclude(seen: Seen) -> Answer:
-    """The first of the two that differs."""
-    place, inputs = label(seen["shape"]), seen["inputs"]
+def conclude(seen: Observed) -> Answer:
+    """Fail at the first value that differs."""
+    shape, inputs = label(seen["shape"]), seen["inputs"]
     differs = next((one for one in inputs if not one["right"]), None)
     if differs is not None:
-        return failed(f"{place}: one {differs['value']} among the inputs: {_sentence(differs)}", "hint")
+        return failed(f"{shape}: one {differs['value']} among the inputs: {_sentence(differs)}", "hint")
     both = " and ".join(one["value"] for one in inputs) or "neither"
-    return passed(f"{place}: {both} reach the result as in the reference")
+    return passed(f"{shape}: {both} reach the result as in the reference")
 
 
 def _counts(target: Target, one: Asked) -> dict[str, int]:
-    """Elements finite in both and `wrong`; finite here and not in the reference (`lost`); the other way (`more`)."""
+    """Count elements that are finite in both and `wrong`, finite here alone (`lost`), or in the reference alone
+    (`more`)."""
     value_calls([one.call], [one.case.expected])
     got, want = one.call.values().reshape(one.case.expected.shape), one.case.expected
     here, there = np.isfinite(got), np.isfinite(want)

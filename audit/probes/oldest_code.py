@@ -11,7 +11,7 @@ from collections.abc import Iterable
 
 from audit.model import Finding
 from audit.probes import agreement
-from audit.probes.answer import Answer, Seen, failed, finding, passed, skipped
+from audit.probes.answer import Answer, Observed, failed, finding, passed, skipped
 from audit.probes.called import Call, SessionBroken, value_calls
 from audit.probes.target import Target
 
@@ -19,14 +19,14 @@ NAME = "oldest_code"
 
 
 def run(own: Target, oldest: Target, *, found: Iterable[Finding]) -> Finding:
-    """Compare the bytes of both builds' outputs on memory filled with NaN, and what differs with the oracle's.
+    """Compare the bytes of both builds' outputs on memory filled with NaN, and differing outputs with the oracle.
 
     Args:
         own: the build for this GPU.
         oldest: the same source for the variant's least compute capability.
-        found: what the probes found of the build for this GPU.
+        found: the findings about the build for this GPU.
     """
-    seen: Seen = {"compute_capability": own.variant.compute_capability}
+    seen: Observed = {"compute_capability": own.variant.compute_capability}
     try:
         right, ours = agreement.right_at(own.cases, found), _outputs(own)
     except SessionBroken as error:
@@ -46,13 +46,13 @@ def run(own: Target, oldest: Target, *, found: Iterable[Finding]) -> Finding:
 
 
 def without(own: Target, why: str) -> Finding:
-    """The finding where there is no such code to ask."""
+    """Return the finding where there is no such code."""
     seen = {"compute_capability": own.variant.compute_capability, "none_because": why}
     return finding(NAME, own.variant.name, seen, conclude)
 
 
-def conclude(seen: Seen) -> Answer:
-    """Both are right at the same shapes, or not."""
+def conclude(seen: Observed) -> Answer:
+    """Pass where both are right at the same shapes."""
     capability = _described(seen["compute_capability"])
     if "none_because" in seen:
         return skipped(f"no code for compute capability {capability}: {seen['none_because']}")

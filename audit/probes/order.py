@@ -1,12 +1,12 @@
 """Is the result right whether the claim or the reference runs first, each order in a fresh process?
 
-Freed blocks keep their contents and go to the next request of their size, as with a caching allocator. "Right" only
-after the reference means that the result was inherited, not computed.
+Freed blocks keep their contents and go to the next request of their size, as with a caching allocator. A result that is
+right only after the reference was inherited, not computed.
 """
 
 from __future__ import annotations
 
-from audit.probes.answer import Answer, Seen, beside, failed, label, passed
+from audit.probes.answer import Answer, Observed, failed, grade_beside, label, passed
 from audit.probes.called import Call, Mode, value_calls
 from audit.probes.compare import sentence
 from audit.probes.target import Target
@@ -20,16 +20,16 @@ REUSE = Mode("reuse")
 
 
 def claim_first_session(target: Target) -> list[Call]:
-    """The claim, the reference, random values planted in freed blocks, the claim, random values in a few elements of
-    its result, which is freed then, and the claim again, at the largest case."""
+    """Call at the largest case: the claim, the reference, `plant`, the claim, `spoiled` (its result with random values
+    in a few elements, freed then), and the claim again; see `audit.run.requests.Step`."""
     runs = ({"run": "claim"}, {"run": "reference"}, {"run": "plant"}, {"run": "claim", "hold": True},
             {"run": "spoiled", "of": 3}, {"run": "claim"})  # fmt: skip
     plan = [{**step, "case": 0} for step in runs]
     return target.once("claim first", lambda: target.steps(plan, cases=[target.largest], mode=REUSE, fresh=True))
 
 
-def observe(target: Target) -> Seen:
-    """Two sessions at the largest case."""
+def observe(target: Target) -> Observed:
+    """Compare two sessions at the largest case."""
     case = target.largest
     claim, other, *_ = claim_first_session(target)
     value_calls([claim, other], [case.expected] * 2)
@@ -46,16 +46,16 @@ def observe(target: Target) -> Seen:
     }
 
 
-def conclude(seen: Seen) -> Answer:
-    """Right in both orders, in one, or in none."""
-    place, claim_first, reference_first = label(seen["shape"]), seen["claim_first"], seen["reference_first"]
+def conclude(seen: Observed) -> Answer:
+    """Pass where the result is right in both orders."""
+    shape, claim_first, reference_first = label(seen["shape"]), seen["claim_first"], seen["reference_first"]
     if claim_first["right"] and reference_first["right"]:
-        return passed(f"{place}: right in both orders")
-    grade = beside(seen["undefined"])
+        return passed(f"{shape}: right in both orders")
+    grade = grade_beside(seen["undefined"])
     if not claim_first["right"] and not reference_first["right"]:
-        return failed(f"{place}: wrong in both orders ({sentence(claim_first)})", grade)
+        return failed(f"{shape}: wrong in both orders ({sentence(claim_first)})", grade)
     lucky, other = ("claim", reference_first) if claim_first["right"] else ("reference", claim_first)
     same = lucky == "reference" and reference_first["difference_zero"]
     zero = ", there with difference exactly 0 to the reference" if same else ""
     text = f'wrong in one order ({sentence(other)}), "right" when the {lucky} runs first{zero}'
-    return failed(f"{place}: {text}", grade)
+    return failed(f"{shape}: {text}", grade)

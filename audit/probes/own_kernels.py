@@ -1,4 +1,4 @@
-"""The kernels that a claimed source brings along, and whether torch can build those of a `.py`; nothing is run."""
+"""The kernels of a claimed source, and whether torch can build those of a `.py`; the source is only parsed."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from audit.review.cuda_source import parse
 
 
 def own_kernels(source: Path) -> list[str]:
-    """The names of the kernels in a source, sorted: of a `.py`, those under `triton.jit` and in its CUDA texts."""
+    """Return the sorted names of a source's kernels: of a `.py`, those under `triton.jit` and in its CUDA texts."""
     text = source.read_text(encoding="utf-8")
     if source.suffix == ".py":
         return sorted({*PythonSource(text).own_kernels})
@@ -18,9 +18,9 @@ def own_kernels(source: Path) -> list[str]:
 
 
 def refused_by_torch(source: Path) -> str:
-    """Why torch can build no extension of a `.py`, where they hold all its kernels; empty where nothing says so.
+    """Return why torch can build no extension of a `.py` whose kernels are all in extensions; empty if it may.
 
-    What runs in their place does so at every size.
+    Other code then runs in their place at every size.
     """
     if source.suffix != ".py":
         return ""

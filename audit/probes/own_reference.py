@@ -1,7 +1,7 @@
-"""Does the task's own reference pass the probe that a kernel failed? Only then does the failure count against it.
+"""Does the task's own reference pass the probe that a kernel failed? Only then does the failure count.
 
-A kernel is held to what its task says: a tolerance, a mode, a dtype. Where the reference, run the same way and held to
-the same tolerance, fails too, the task was read wrongly, and nothing follows about the kernel.
+A task states a tolerance, a mode and a dtype. Where the reference, run the same way and with the same tolerance, fails
+too, the task was read wrongly, and nothing follows about the kernel.
 """
 
 from __future__ import annotations
@@ -18,33 +18,33 @@ from audit.probes.target import Target
 NAME = "reference"
 FAILS = "the task as read fails its own reference"
 NOT_ASKED = (kernels_ran.NAME, memory_access.NAME, claimed_launches.NAME)
-"""Questions about the kernels of a source, whatever the task says; a reference has none."""
+"""Probes about the kernels of a source; a reference has none."""
 ASKED_INSTEAD = {"claimed_blocks": "agreement"}
-"""A reference has no blocks to run apart: whether it is right is asked at the shapes that can be run whole."""
+"""A reference has no blocks to run in part: it is asked at the shapes that can be run whole."""
 TOLERANCE, HARNESS = "tolerance.relative", "harness"
 MODE, DESTINATION, DTYPE = (f"{HARNESS}.{key}" for key in ("mode", "destination", "dtype"))
 KEYS = {alias.NAME: DESTINATION, inputs_intact.NAME: DESTINATION, contract.NAME: DTYPE}
-"""The key of `claim.toml` that a failure of the reference points at; for a question about values see `_key`."""
+"""The key of `claim.toml` to correct after a failure of the reference; for a question about values see `_key`."""
 
 
 def stands(own: Finding) -> bool:
-    """Whether the reference stood the probe by its finding: it passed, or failed with a grade that fails no kernel."""
+    """Return whether the reference passed the probe, or failed with a grade that fails no kernel."""
     return own.outcome == "pass" or (own.outcome == "fail" and not own.fails_kernel)
 
 
 def with_key(own: Finding, reference: Target) -> Finding:
-    """The finding of a reference that did not stand a probe, with the key of `claim.toml` to correct as evidence."""
+    """Return the finding of a reference that failed a probe, with the key of `claim.toml` to correct as evidence."""
     return own.model_copy(update={"evidence": {**own.evidence, "correct": _key(own, reference)}})
 
 
 def why_not(own: Finding) -> str:
-    """Why nothing is concluded from a failure whose reference did not stand the same probe, see `with_key`."""
+    """Return why nothing follows from a failure whose reference failed the same probe, see `with_key`."""
     found = own.summary if own.outcome == "fail" else f"no answer ({own.outcome}: {own.summary})"
     return f"{FAILS} in {own.probe}: {found}; correct {own.evidence['correct']} in claim.toml"
 
 
 def _key(own: Finding, reference: Target) -> str:
-    """What to correct: the mode where two calls on the same values differ by more than the tolerance."""
+    """Return the key to correct: the mode where two calls on the same values differ by more than the tolerance."""
     if own.outcome == "error":
         return HARNESS
     if own.probe in KEYS:

@@ -3,7 +3,7 @@
 Effective bits are log2(rms(right) / rms(result - right)) over all elements. The yardsticks are the reference in its own
 type, and the float64 oracle on inputs rounded to TF32, fp16 and bf16. A claim that declares float32 fails only
 if it has no more bits than rounded inputs leave, at a case where the reference has far more. Whether the values are
-right within the tolerance is another question: `agreement` asks it, and the evidence says what it comes to here.
+right within the tolerance is the question of `agreement`; the evidence has its answer for this case.
 
 Without a GPU `tl.dot` rounds float32 to TF32 where the claim names a GPU that does. Where it names none, what such a
 source keeps of declared float32 is no answer, nor is what one keeps that allows a library fewer bits.
@@ -17,7 +17,7 @@ import numpy as np
 
 from audit.build.settings import LEAST_TF32, EmulatedPythonSettings
 from audit.model.errors import Unsupported
-from audit.probes.answer import Answer, Seen, failed, label, passed
+from audit.probes.answer import Answer, Observed, failed, label, passed
 from audit.probes.battery import at_largest, premise
 from audit.probes.called import value_calls
 from audit.probes.target import Target
@@ -27,24 +27,25 @@ from audit.run import correctness
 NAME = "precision"
 MECHANISMS = ("precision downgrade with cast-back", "tolerance abuse", "TF32 in place of float32")
 MARGIN_BITS = 1.5
-"""A class begins this far above the yardstick of the one below it."""
+"""The distance of a class from the yardstick below it."""
 LEAST_GAP_BITS = 6.0
-"""Two yardsticks closer than this cannot be distinguished: long sums in another order lose some bits too."""
+"""Closer yardsticks cannot be distinguished: long sums in another order lose some bits too."""
 FLOAT32_BITS = 24.0
-"""A reference that computes in float32 even on float64 inputs is its own oracle, and agrees with it in more."""
+"""The most bits of a float32 yardstick: a reference that computes in float32 even on float64 inputs is its own oracle,
+and agrees with it in more."""
 RANK = {"bf16": 0, "fp16": 1, "tf32": 1, "fp32": 2}
-"""TF32 and fp16 keep the same 11 bits; they differ in range only. Split fp16 must reach float32 at standard inputs."""
+"""TF32 and fp16 have the same 11 bits and differ in range only. Split fp16 must reach float32 at standard inputs."""
 _LESS_ON_A_GPU = re.compile(
     r"\b(?:tl|language)\s*\.\s*dot_scaled\b|allow_?tf32|set_float32_matmul_precision"
     r"|\bCUBLAS_(?:TF32_)?TENSOR_OP_MATH\b|\bCUBLAS_COMPUTE_32F_FAST_\w+",
     re.IGNORECASE,
 )
-"""Where float32 has fewer bits on a GPU than where a processor does the work."""
+"""Code whose float32 has fewer bits on a GPU than on a processor."""
 _DOT = re.compile(r"\b(?:tl|language)\s*\.\s*dot\b")
 
 
-def observe(target: Target) -> Seen:
-    """One call at the largest case, standard inputs."""
+def observe(target: Target) -> Observed:
+    """Measure the effective bits of one call at the largest case, with standard inputs."""
     first, bits = at_largest(target)["first"], wanted(target).largest.bits
     value_calls([first.call], [first.case.expected])
     case = first.case
@@ -55,33 +56,33 @@ def observe(target: Target) -> Seen:
         if (skipped := premise(target, first)) is not None:  # wrong by more than any rounding
             return skipped
         raise Unsupported("effective bits of a result that is zero, or not finite once its inputs are rounded")
-    place = class_of(found, known)
-    if place in (None, "fp32") and not _shown(target):
+    kind = class_of(found, known)
+    if kind in (None, "fp32") and not _shown(target):
         raise Unsupported("TF32, which a GPU may take for float32 in this source")
     return {
         "shape": dict(first.case.shape),
         "bits": round(found, 2),
         "bits_of": {name: round(value, 2) for name, value in known.items()},
-        "class": place,
+        "class": kind,
         "declared": target.variant.precision,
         "within_tolerance": first.compared(target).right,
     }
 
 
-def conclude(seen: Seen) -> Answer:
-    """Whether the class is the declared one, or better."""
-    of, place, declared = seen["bits_of"], seen["class"], seen["declared"]
+def conclude(seen: Observed) -> Answer:
+    """Pass where the class is the declared one, or better."""
+    of, kind, declared = seen["bits_of"], seen["class"], seen["declared"]
     text = f"{label(seen['shape'])}: {seen['bits']:.1f} effective bits"
     text += f" (reference {of['fp32']:.1f}, TF32 {of['tf32']:.1f})"
-    if place is None:
+    if kind is None:
         return passed(f"{text}; the precisions cannot be told apart here")
-    if RANK[place] < RANK.get(declared, RANK["fp32"]):
-        return failed(f"{text}: {_named(place)} accuracy, declared {declared}")
-    return passed(f"{text}: {_named(place)} accuracy")
+    if RANK[kind] < RANK.get(declared, RANK["fp32"]):
+        return failed(f"{text}: {_named(kind)} accuracy, declared {declared}")
+    return passed(f"{text}: {_named(kind)} accuracy")
 
 
 def _shown(target: Target) -> bool:
-    """Whether the device shows the bits that a GPU's float32 would have in this source."""
+    """Return whether the device has the bits that a GPU's float32 would have in this source."""
     if target.built.tensor_device == "cuda" or target.is_reference or target.variant.precision != "fp32":
         return True
     source = (target.reference.parent / target.variant.file).read_text(encoding="utf-8")
@@ -91,13 +92,13 @@ def _shown(target: Target) -> bool:
 
 
 def _rounds_factors(target: Target) -> bool:
-    """Whether `tl.dot` rounds here as it does on the GPU that the claim names."""
+    """Return whether `tl.dot` rounds here as it does on the GPU that the claim names."""
     settings = target.built.settings(memory="plain", order="forward", check=False)
     return isinstance(settings, EmulatedPythonSettings) and settings.configuration.compute_capability >= LEAST_TF32
 
 
 def class_of(bits: float, yardsticks: dict[str, float]) -> str | None:
-    """The precision class of a result: fp32, tf32 (which fp16 equals) or bf16; None where the yardsticks lie too close.
+    """Return the precision class: fp32, tf32 (which equals fp16) or bf16; None where the yardsticks are too close.
 
     Args:
         bits: effective bits of the result.
@@ -111,5 +112,5 @@ def class_of(bits: float, yardsticks: dict[str, float]) -> str | None:
     return "tf32" if bits > brain + MARGIN_BITS else "bf16"
 
 
-def _named(place: str) -> str:
-    return {"fp32": "float32", "tf32": "TF32 or fp16", "bf16": "bf16"}[place]
+def _named(kind: str) -> str:
+    return {"fp32": "float32", "tf32": "TF32 or fp16", "bf16": "bf16"}[kind]

@@ -1,4 +1,4 @@
-"""The task's own reference in the place of a kernel."""
+"""The task's own reference as the target of a probe."""
 
 from __future__ import annotations
 
@@ -16,11 +16,11 @@ if TYPE_CHECKING:
 
 
 class References:
-    """The task's own reference in the place of a kernel, asked each question once for all variants of a device that are
-    held to the same. Safe to use from several threads.
+    """Answers of the task's own reference, each once for all variants of a device with the same tolerance, precision
+    and cases. Safe to use from several threads.
 
     Args:
-        process: opens one for its sessions where starting one is slow; it never loads claimed code.
+        process: opens a process for its sessions where starting one is slow; it never loads claimed code.
     """
 
     def __init__(self, process: Callable[[], AbstractContextManager[SharedProcess]] | None = None) -> None:
@@ -32,15 +32,15 @@ class References:
         self._lock = threading.Lock()
 
     def answer(self, question: str, target: Target, ask: Callable[[Target], Finding]) -> Finding:
-        """What `ask` says of the reference at the cases of that target and held to what it is held to."""
+        """Return the finding of `ask` about the reference, with the cases, tolerance and precision of that target."""
         held_to = (target.tolerance.relative, target.variant.precision, *(case.inputs for case in target.cases))
         with self._lock:
             if (question, held_to) not in self._answers:
                 self._answers[question, held_to] = ask(self._like(target, held_to))
             return self._answers[question, held_to]
 
-    def rest(self) -> None:
-        """Ends the process; the next new question starts another."""
+    def close(self) -> None:
+        """End the process; the next new question starts another."""
         with self._lock:
             self._opened.close()
             self._process = None

@@ -1,12 +1,12 @@
 """Do many calls of one process all give the right result, the last ones like the first?
 
-How many is not known before the audit. In the second half their inputs' contents take turns at one address and much
-memory is overwritten before each, as a timer does. Results that differ in their last bits, as sums in the order of
-arrival do, are reported and fail no kernel; a result outside the tolerance is wrong. Contents that came out wrong
-when they were first asked are left to `distributions`, which knows what rounding explains.
+Their number is unknown before the audit. In the second half several contents alternate at one address and memory is
+overwritten before each call, as a timer does. Results that differ in their last bits, as sums in the order of
+arrival do, are reported and fail no kernel; a result outside the tolerance is wrong. Contents that were wrong at first
+are left to `distributions`, which tests whether rounding explains them.
 
 The emulated device also makes hundreds of calls whose launches run no block, which takes little time, and then one that
-runs all. What is wrong there is asked again behind as many calls that run all, and counts only if it is wrong too.
+runs all. A wrong result there counts only if it is also wrong after as many calls that run all blocks.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ import zlib
 from collections.abc import Sequence
 
 from audit.model.errors import AuditError
-from audit.probes.answer import Answer, Seen, beside, failed, label, passed
+from audit.probes.answer import Answer, Observed, failed, grade_beside, label, passed
 from audit.probes.battery import AFTER, REPEAT, Asked, at_middle, premise
 from audit.probes.called import Mode
 from audit.probes.cases import Case
@@ -28,7 +28,7 @@ from audit.probes.variations import wanted
 
 NAME, DISTRIBUTIONS = "repeat", "distributions"
 FEWEST_MANY, MORE_MANY, TURNS = 20, 8, 12
-"""Of calls that run no block: so many times TURNS, after which buffers that take turns are where they were."""
+"""Calls that run no block, in units of TURNS, a multiple of the number of buffers that claimed code may rotate."""
 MECHANISMS = (
     "call counter that cheats after warm-up",
     "recognised timer",
@@ -38,8 +38,8 @@ MECHANISMS = (
 )
 
 
-def observe(target: Target) -> Seen:
-    """24 to 256 calls whose contents take turns, the last half as a timer has them, then one with each content."""
+def observe(target: Target) -> Observed:
+    """Compare 24 to 256 calls with alternating contents, the last half as in a timer, then one with each content."""
     asked = at_middle(target)
     if (skipped := premise(target, asked["first"])) is not None:
         return skipped
@@ -63,24 +63,24 @@ def observe(target: Target) -> Seen:
     }
 
 
-def conclude(seen: Seen) -> Answer:
-    """The first call that is wrong though the very first was right."""
-    place, calls, differing = label(seen["shape"]), seen["calls"], len(seen["differing"])
+def conclude(seen: Observed) -> Answer:
+    """Fail at the first call that is wrong though the very first was right."""
+    shape, calls, differing = label(seen["shape"]), seen["calls"], len(seen["differing"])
     wrong = next((one for one in seen["shapes"] if not one["right"]), None)
     after = seen.get("after_many")
     if wrong is None and after and not after["right"]:
-        text = f"{place}: the first call is right, behind {after['calls']} more {sentence(after)}"
-        return failed(text, beside(seen["undefined"]))
+        text = f"{shape}: the first call is right, behind {after['calls']} more {sentence(after)}"
+        return failed(text, grade_beside(seen["undefined"]))
     if wrong is None:
         bits = f"; {differing} differ from the first in their last bits" if differing else ", bit for bit the same"
         behind = f"; right behind {after['calls']} more that run no block" if after else ""
-        return passed(f"{place}: {calls} calls right{bits}{behind}")
+        return passed(f"{shape}: {calls} calls right{bits}{behind}")
     text = f"{wrong['call']}: {sentence(wrong)}"
-    return failed(f"{place}: the first call is right, of {calls} more {text}", beside(seen["undefined"]))
+    return failed(f"{shape}: the first call is right, of {calls} more {text}", grade_beside(seen["undefined"]))
 
 
-def _after_many(target: Target, case: Case) -> Seen | None:
-    """How a call comes out behind hundreds of others; None where that cannot be asked."""
+def _after_many(target: Target, case: Case) -> Observed | None:
+    """Return the evidence about a call after hundreds of others; None where that cannot be asked."""
     mode = without_blocks(target)
     if mode is None or reads_back(target):
         return None
@@ -96,7 +96,7 @@ def _after_many(target: Target, case: Case) -> Seen | None:
 
 
 def _behind(target: Target, cases: Sequence[Case], many: int, mode: Mode) -> Comparison:
-    """A call with other values, behind a plain one and so many in that mode with the first ones."""
+    """Compare a call with other values, after a plain one and `many` calls in that mode with the first values."""
     plan = [
         {"run": "claim", "case": 0},
         {"run": "claim", "case": 0, "into": 0, "order": [0] * many, "flush_from": many, "mode": 1},
@@ -111,7 +111,7 @@ def _right(target: Target, one: Asked) -> bool:
 
 
 def _words(name: str, one: Asked, case: Case) -> str:
-    """What a call of the sequence, or one behind it, is called; each name once."""
+    """Return a unique name in words for a call of the sequence, or one after it."""
     content = "the first" if one.case.inputs == case.inputs else "other"
     number = name.rpartition("_")[2]
     if name.startswith(AFTER):

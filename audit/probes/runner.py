@@ -1,4 +1,4 @@
-"""Asks probes, and confirms what would fail a kernel: the only place where any exception becomes a finding."""
+"""Ask probes, and confirm findings that would fail a kernel. Here alone does any exception become a finding."""
 
 from __future__ import annotations
 
@@ -15,18 +15,18 @@ from audit.probes.answer import not_concluded
 from audit.probes.target import Target
 
 AT_ONCE = 3
-"""Probes asked at once where most share one process: those that need fresh ones go on beside them."""
+"""Probes asked at once where most share one process: those that need fresh processes run in parallel."""
 UNCONFIRMED = {"confirmed": False}
 
 
 def ask_all(
     target: Target, *, second: Callable[[], Target] | None = None, only: Collection[str] | None = None
 ) -> Iterator[Finding]:
-    """Every probe about one target, or only those, each finding as soon as it and those before it are there; see `ask`.
+    """Yield the findings of every probe, or only those, about one target, in order; see `ask`.
 
-    Cases whose call raised, out of memory for instance, or that are of no use for a claim that does not name them, are
-    reported by `contract` and left out of further questions. If no call came back at all (a crash, a time-out), nothing
-    else is asked: every probe would wait for the same end.
+    Cases whose call raised, out of memory for instance, and useless cases that the claim does not name are reported by
+    `contract` and left out of further probes. If no call returned (a crash, a time-out), no other probe is asked: each
+    would wait for the same end.
     """
     _ask_ahead(target, NEEDS if target.merges_modes else [agreement.NAME])
     first = ask(contract.NAME, target, second=second)
@@ -44,12 +44,12 @@ def ask_all(
         cases = tuple(case for index, case in enumerate(target.cases) if index in answered)
         target, whole = replace(target, cases=cases), second
         second = None if whole is None else (lambda: replace(whole(), cases=cases))
-    if agreement.NAME in others:  # what a reader asks first, from calls that were made already
+    if agreement.NAME in others:  # a reader's first question, and its calls are made already
         others.remove(agreement.NAME)
         yield ask(agreement.NAME, target, second=second)
     if not target.merges_modes:
         _ask_ahead(target, NEEDS)
-    with suppress(AuditError):  # each probe that looks at one of those calls says why there is none
+    with suppress(AuditError):  # each probe that needs one of those calls reports why there is none
         if only is None:
             battery.ask_together(target)
     with ThreadPoolExecutor(AT_ONCE if target.shared else 1) as threads:
@@ -57,13 +57,14 @@ def ask_all(
 
 
 def ask(probe: str, target: Target, *, second: Callable[[], Target] | None = None) -> Finding:
-    """The finding of one probe about one target. A failure counts only where the task's own reference stands the probe.
+    """Return the finding of one probe about one target. A failure counts only if the task's own reference does not
+    fail.
 
     Args:
         probe: a name of `PROBES` or `OF_THE_CLAIM`.
         target: the build to ask about.
-        second: gives the same variant built at another optimisation level; a proved failure must show there too,
-            else it is the device's own fault and becomes an error.
+        second: returns the same variant built at another optimisation level; a proved failure must show there too,
+            else it is the device's fault and becomes an error.
     """
     started = time.monotonic()
     finding = _asked(probe, target.variant.name, lambda: target)
@@ -75,12 +76,12 @@ def ask(probe: str, target: Target, *, second: Callable[[], Target] | None = Non
 
 
 def against_reference(finding: Finding, target: Target, *, probe: str | None = None) -> Finding:
-    """A failure of a kernel as it stands beside the answer of the task's own reference to the same question.
+    """Return a failure of a kernel, as an error where the task's own reference fails the same probe.
 
     Args:
         finding: the failure.
-        target: what failed.
-        probe: the question for the reference, where the finding's own cannot be asked of it.
+        target: the target that failed.
+        probe: the probe for the reference, where the finding's own cannot be asked of it.
     """
     question = probe or own_reference.ASKED_INSTEAD.get(finding.probe, finding.probe)
     if question in own_reference.NOT_ASKED:
@@ -90,20 +91,20 @@ def against_reference(finding: Finding, target: Target, *, probe: str | None = N
 
 
 def seen_again(again: Finding, *, by: Iterable[Finding]) -> Finding:
-    """A finding of a second build; a proved failure is marked with whether the first build proved it too."""
+    """Return a finding of a second build; a proved failure is marked with whether the first build proved it too."""
     if not again.fails_kernel:
         return again
     return again.model_copy(update={"confirmed": any(one.probe == again.probe and one.fails_kernel for one in by)})
 
 
 def unconfirmed(finding: Finding) -> Finding:
-    """A finding of a first build whose published build failed: what would fail a kernel becomes an error."""
+    """Return a finding of a first build without a published build: a failure of the kernel becomes an error."""
     why = "the published build that had to confirm it does not exist"
     return not_concluded(finding, why).model_copy(update=UNCONFIRMED) if finding.fails_kernel else finding
 
 
 def _ask_ahead(target: Target, probes: Iterable[str]) -> None:
-    """Make the plain calls that those probes look at; what stops them is said by the probe that comes to it."""
+    """Make the plain calls that those probes need; a probe reports why one is missing."""
     with suppress(AuditError):
         target.ask_ahead(need for probe in probes for need in NEEDS[probe](target))
 

@@ -1,7 +1,7 @@
-"""An independent prover's word on races beside the access checker's, where one is installed.
+"""The answers of an independent prover about races, where one is installed, in addition to the access checker's.
 
-It stands in the evidence of `memory_access`, launch by launch. A race that both see names both as its proof. One that
-the prover alone sees is a hint: the checker followed a real call at that shape and saw none.
+The evidence of `memory_access` has them, launch by launch. A race that both report has both as its proof. One that
+the prover alone reports is a hint: the checker followed a real call at that shape and saw none.
 """
 
 from __future__ import annotations
@@ -14,14 +14,14 @@ from pydantic import JsonValue
 from audit.build import race_prover
 from audit.build.race_prover import Proof
 from audit.probes.target import SHARES, Target
-from audit.probes.undefined import Checked, Seen
+from audit.probes.undefined import Behaviour, Checked
 
 RACES = ("race-shared", "race-global", "warp-mask")
 ALONE = "race-by-proof"
 
 
-def beside(target: Target, found: Checked) -> tuple[list[Seen], dict[str, JsonValue]]:
-    """What was seen, with the prover's part in it, and its answers for the record: nothing where none is installed."""
+def with_proofs(target: Target, found: Checked) -> tuple[list[Behaviour], dict[str, JsonValue]]:
+    """Return the behaviour of a checked call with the prover's races, and its answers for the record, if installed."""
     source = target.reference.parent / target.variant.file
     version = race_prover.version()
     if version is None or source.suffix != ".cu" or not found.launches or target.variant.role in SHARES:
@@ -35,8 +35,8 @@ def beside(target: Target, found: Checked) -> tuple[list[Seen], dict[str, JsonVa
     return agreed(found.seen, proofs), {"prover": values}
 
 
-def agreed(seen: Sequence[Seen], proofs: Sequence[Proof]) -> list[Seen]:
-    """The races that the prover names too with both as proof; behind all, as hints, those that it alone names."""
+def agreed(seen: Sequence[Behaviour], proofs: Sequence[Proof]) -> list[Behaviour]:
+    """Return the behaviour, with both proofs where the prover reports a race too, then its other races as hints."""
     races = {proof.kernel: proof for proof in proofs if proof.answer == "race"}
     known = {one.kernel for one in seen if one.kind in RACES}
     both = [
@@ -46,11 +46,11 @@ def agreed(seen: Sequence[Seen], proofs: Sequence[Proof]) -> list[Seen]:
     return [*both, *(_alone(proof) for kernel, proof in races.items() if kernel not in known)]
 
 
-def _alone(proof: Proof) -> Seen:
-    places = " and ".join(str(line) for line in dict.fromkeys(proof.lines))
-    text = f"a prover finds two accesses that nothing orders{f', lines {places}' if places else ''}; checking saw none"
+def _alone(proof: Proof) -> Behaviour:
+    lines = " and ".join(str(line) for line in dict.fromkeys(proof.lines))
+    text = f"a prover finds two accesses that nothing orders{f', lines {lines}' if lines else ''}; checking saw none"
     line = proof.lines[0] if proof.lines else None
-    return Seen(ALONE, text, proof.kernel, line, count=1, proof=race_prover.NAME, grade="hint")
+    return Behaviour(ALONE, text, proof.kernel, line, count=1, proof=race_prover.NAME, grade="hint")
 
 
 def _evidence(proof: Proof) -> dict[str, JsonValue]:

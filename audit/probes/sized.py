@@ -1,4 +1,4 @@
-"""One call at each of several shapes that a kernel need not take: right, wrong, refused, or none of the task's."""
+"""One call at each of several shapes that a kernel may refuse: right, wrong, refused, or not of the task."""
 
 from __future__ import annotations
 
@@ -27,21 +27,21 @@ Result = Literal["right", "wrong", "refused", "launch_refused", "launched", "not
 MADE_S = 60.0
 """Seconds for the inputs and right results of all shapes."""
 MOST_WORK = {"cpu": 1 << 23, "cuda": 1 << 32}
-"""Elements and multiplications of all calls together, by where they run; see `audit.run.work`."""
+"""The most elements and multiplications of all calls together, by device; see `audit.run.work`."""
 LONGEST = 300
-"""Characters of a reason."""
+"""The most characters of a reason."""
 MOST_BROKEN = 2
-"""Sessions that may break before no further shape is asked: each may wait for its time limit."""
+"""Broken sessions after which no further shape is asked: each may wait for its time limit."""
 MOST_BLOCKS = 65_535
-"""Of a grid along y and along z (CUDA C++ Programming Guide, compute capabilities). Along x it is 2,147,483,647, which
-takes more memory than a GPU has."""
+"""The most blocks of a grid along y and along z (CUDA C++ Programming Guide, compute capabilities). Along x the limit
+is 2,147,483,647, which takes more memory than a GPU has."""
 MOST_BYTES, ELEMENT_BYTES = 1 << 31, 8
-"""Estimated for the arguments of a shape whose launches are asked: the host may have to draw them."""
+"""The most estimated bytes of a shape's arguments to ask for its launches: the host may have to draw them."""
 
 
 @dataclass(frozen=True)
 class At:
-    """What came of one shape; `why` in words, `line` of the source where one is known."""
+    """The result at one shape; `why` in words, `line` of the source where known."""
 
     shape: Shape
     result: Result = "no_answer"
@@ -56,24 +56,24 @@ class At:
         return label(self.shape)
 
     def evidence(self) -> JsonValue:
-        """For the record; not under `shape`, since no kernel has to be right there."""
+        """Return the values for the record; not under `shape`, since no kernel has to be right there."""
         values: dict[str, JsonValue] = {"sizes": dict(self.shape), "result": self.result}
-        return values | ({"why": self.said} if self.why else {}) | ({"line": self.line} if self.line else {})
+        return values | ({"why": self.reason} if self.why else {}) | ({"line": self.line} if self.line else {})
 
     @property
-    def said(self) -> str:
-        """Why, in a line: an exception of the source may say anything, at every size."""
+    def reason(self) -> str:
+        """`why` as one short line: it may quote an exception of the source."""
         return sanitizer.line(self.why, limit=LONGEST)
 
 
 def called(target: Target, shapes: Sequence[Shape]) -> list[At]:
-    """What came of each shape, in order; shapes that are too much work are left out.
+    """Return the results at the shapes, in order, without shapes that are too much work.
 
     On the emulated device every access is checked.
 
     Raises:
         SessionBroken: no inputs could be made.
-        ProtocolViolated: something else than our own code spoke for a session.
+        ProtocolViolated: a message of a session was not sent by our own code.
     """
     made = list(zip(shapes, _cases(target, shapes), strict=True))
     calls = iter(_calls(target, [case for _, case in made if isinstance(case, Case)]))
@@ -87,9 +87,9 @@ def called(target: Target, shapes: Sequence[Shape]) -> list[At]:
 
 
 def launched(target: Target, base: At, found: Sequence[At]) -> list[At]:
-    """What the host code launches at sizes that take a grid to the most blocks along y or z, and one block beyond.
+    """Return the launches of the host code at sizes with the most blocks along y or z, and one block more.
 
-    Nothing where this device runs no host code apart from kernels, or where launches may hang on values.
+    Empty where this device cannot run host code without kernels, or where launches may depend on values.
     """
     shapes = [shape for name in base.shape for shape in _at_limits(name, base, found)]
     if target.built.tensor_device == "cuda" or claimed_launches.reads_back(target) or not shapes:
@@ -103,7 +103,7 @@ def launched(target: Target, base: At, found: Sequence[At]) -> list[At]:
 
 
 def _cases(target: Target, shapes: Sequence[Shape]) -> list[Case | str | None]:
-    """The case of each shape, or why the task has none; None where it is too much work."""
+    """Return the case of each shape, or why the task has none; None where it is too much work."""
     folder = Path(tempfile.mkdtemp(prefix="sizes-", dir=target.folder))
     device = target.built.tensor_device
     request = requests.Sized(
@@ -119,17 +119,17 @@ def _cases(target: Target, shapes: Sequence[Shape]) -> list[Case | str | None]:
     if not reply.finished:
         raise SessionBroken(f"reference.py gave no inputs of other sizes: {reply.ending}: {reply.detail}")
     made: list[Case | str | None] = []
-    for place, (shape, event) in enumerate(zip(shapes, reply.events, strict=True)):
+    for index, (shape, event) in enumerate(zip(shapes, reply.events, strict=True)):
         if event["raised"] is not None or "expected_at" not in event:
             made.append(event["raised"])
             continue
-        inputs = folder / f"{place}.inputs.pt"
+        inputs = folder / f"{index}.inputs.pt"
         made.append(Case.made(reply, event, shape=shape, inputs=inputs, scope="other"))
     return made
 
 
 def _calls(target: Target, cases: Sequence[Case]) -> list[Call | str]:
-    """A call of each case, or why there is none: all in one process, and each in its own where that one broke."""
+    """Return a call of each case, or why there is none: all in one process, or each in its own after that broke."""
     emulated = target.built.tensor_device == "cpu"  # checked calls take a GPU a minute
     mode = Mode(target.built.nan_memory, check=emulated and target.built.checks_accesses)
     calls: list[Call | str] = []
@@ -137,7 +137,7 @@ def _calls(target: Target, cases: Sequence[Case]) -> list[Call | str]:
     while len(calls) < len(cases) and broken < MOST_BROKEN:
         rest = cases[len(calls) :] if together else cases[len(calls) : len(calls) + 1]
         try:
-            plan = [{"run": "claim", "case": place} for place in range(len(rest))]
+            plan = [{"run": "claim", "case": index} for index in range(len(rest))]
             calls += _until_illegal(target.steps(plan, cases=rest, mode=mode, fresh=True))
         except ProtocolViolated:
             raise
@@ -150,13 +150,13 @@ def _calls(target: Target, cases: Sequence[Case]) -> list[Call | str]:
 
 
 def _until_illegal(calls: list[Call]) -> list[Call]:
-    """The calls up to the first that a GPU ended: it takes no further one in that process."""
-    ended = next((place for place, call in enumerate(calls) if faulted(call.raised or "")), len(calls))
+    """Return the calls up to the first with a GPU fault, after which the process takes no further call."""
+    ended = next((index for index, call in enumerate(calls) if faulted(call.raised or "")), len(calls))
     return calls[: ended + 1]
 
 
 def _at(target: Target, case: Case, call: Call | str) -> At:
-    """Whether a call is right; one that raises, as a check of its sizes does, refuses them, and that is right too."""
+    """Return the result of a call; an exception is a refusal."""
     if isinstance(call, str):
         return At(case.shape, "no_answer", call)
     if call.raised is not None:
@@ -181,7 +181,7 @@ def _at(target: Target, case: Case, call: Call | str) -> At:
 
 
 def _at_limits(name: str, base: At, found: Sequence[At]) -> Iterator[Shape]:
-    """The shapes at which a grid that grows with that size has the most blocks along y or z, and one more."""
+    """Yield the shapes at which a grid that grows with that size has the most blocks along y or z, and one more."""
     alone = [at for at in found if at.call and at.case and {**base.shape, name: at.shape[name]} == at.shape]
     grown = [(at, blocks) for at in alone if (blocks := _grown(base, at)) is not None]
     if not grown:
@@ -194,7 +194,7 @@ def _at_limits(name: str, base: At, found: Sequence[At]) -> Iterator[Shape]:
 
 
 def _grown(base: At, at: At) -> int | None:
-    """The most blocks along y or z of a launch that has more of them than at the base."""
+    """Return the most blocks along y or z of a launch that has more of them than at the base."""
     if base.call is None or at.call is None or at.shape == base.shape:
         return None
     pairs = zip(base.call.launches, at.call.launches, strict=False)
@@ -203,7 +203,7 @@ def _grown(base: At, at: At) -> int | None:
 
 
 def _bytes(name: str, base: At, at: At, size: int) -> float:
-    """An estimate of the arguments' bytes at a size of that name, by how the result grew with it."""
+    """Estimate the arguments' bytes at a size of that name, by the growth of the result."""
     assert base.case is not None
     assert at.case is not None
     was, now = base.case.expected.size, at.case.expected.size

@@ -1,9 +1,9 @@
 """At which sizes around the claim's is the kernel right, and at which not?
 
-Sizes are changed one at a time: by one, to primes, to multiples of 2 to 256 and of no more, to numbers that the source
-names, and to grids of 65,535 blocks along y or z and one beyond. A size that the kernel refuses by an exception is no
-failure, and one that the task's own reference does not take is none of the task's. A failure is a hint whatever it
-shows: a claim need not speak of these sizes. So no control is made for this question, and no other variant is asked it.
+Sizes are changed one at a time: by one, to primes, to multiples of exactly one power of two up to 256, to numbers in
+the source, and to grids of 65,535 blocks along y or z and one beyond. A size that the kernel refuses by an exception is
+no failure, and one that the task's own reference does not take is not of the task. A failure is always a hint: a claim
+need not cover these sizes. So there is no control for this question, and no other variant is asked.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from audit.claims.shapes.numbers import named
 from audit.claims.shapes.sweep import Rule, explanation, sharper, sizes
 from audit.model import Shape
 from audit.model.claim import Shapes
-from audit.probes.answer import Answer, Seen, failed, label, passed, skipped
+from audit.probes.answer import Answer, Observed, failed, label, passed, skipped
 from audit.probes.sized import At, called, launched
 from audit.probes.target import Target
 
@@ -28,30 +28,30 @@ FAILED = ("wrong", "launch_refused")
 ANSWERED = ("right", "wrong")
 NO_OTHER = "no other size has an answer"
 FEWEST = 3
-"""Sizes with an answer, below which there is nothing to tell apart."""
+"""The least sizes with an answer that allow a comparison."""
 Rules = Sequence[Rule]
 
 
-def observe(target: Target) -> Seen:
-    """One call at each size around the smallest tested shape, with every access checked on the emulated device."""
+def observe(target: Target) -> Observed:
+    """Make one call at each size around the smallest tested shape, with checked accesses on the emulated device."""
     source = (target.reference.parent / target.variant.file).read_text(encoding="utf-8")
     numbers = named([source])
     around = base_of(target, numbers)
     found = called(target, [around, *sizes(around, numbers)])
     base = next((at for at in found if at.shape == around), None)
     if base is None or base.result not in ANSWERED or sum(at.result in ANSWERED for at in found) < FEWEST:
-        why = "a call is too much work here" if base is None else next((at.said for at in found if at.why), NO_OTHER)
+        why = "a call is too much work here" if base is None else next((at.reason for at in found if at.why), NO_OTHER)
         return {"around": dict(around), "none_because": why}
     known = [at.shape for at in found]
     more = sharper(around, [*wrong_at(found, numbers), *refused_at(found, numbers)], numbers)
-    if more := [shape for place, shape in enumerate(more) if shape not in [*known, *more[:place]]]:
+    if more := [shape for index, shape in enumerate(more) if shape not in [*known, *more[:index]]]:
         found += called(target, more)
     found += launched(target, base, found)
     return seen_at(found, numbers=numbers, source=source, claimed=target.claim.shapes)
 
 
-def conclude(seen: Seen) -> Answer:
-    """Where the kernel is right, wrong, and refuses; the base is the first of the sizes."""
+def conclude(seen: Observed) -> Answer:
+    """Say where the kernel is right, is wrong, and refuses; the base is the first of the sizes."""
     if "none_because" in seen:
         return skipped(f"not asked: {label(seen['around'])}: no sizes around it: {seen['none_because']}")
     text, at = "; ".join(_described(seen)), seen["sizes"]
@@ -62,8 +62,8 @@ def conclude(seen: Seen) -> Answer:
     return failed(text, "hint", shape=failing["sizes"], line=seen["line"])._replace(claimed=seen["claimed"])
 
 
-def seen_at(found: Sequence[At], *, numbers: Collection[int], source: str, claimed: Shapes) -> Seen:
-    """The results of all sizes, the rules by which some are wrong or refused, and the line that those point at."""
+def seen_at(found: Sequence[At], *, numbers: Collection[int], source: str, claimed: Shapes) -> Observed:
+    """Return the results of all sizes, the rules of the wrong and the refused ones, and the most likely line."""
     failing = [at for at in found if at.result in FAILED]
     wrong, refused = wrong_at(found, numbers), refused_at(found, numbers)
     lines = Counter(at.line for at in failing if at.line)
@@ -78,8 +78,8 @@ def seen_at(found: Sequence[At], *, numbers: Collection[int], source: str, claim
 
 
 def base_of(target: Target, numbers: Collection[int]) -> Shape:
-    """The smallest shape that counts for the claim and has no size of 1, as far as there is one; a GPU, whose shapes
-    are large, may take one of those for the emulated device."""
+    """Return the smallest shape that counts for the claim and has no size of 1, if there is one; a GPU, whose shapes
+    are large, may get one of those for the emulated device."""
     known = [case.shape for case in target.cases]
     if target.built.tensor_device == "cuda":
         known += target.claim.shapes.emulated
@@ -89,19 +89,19 @@ def base_of(target: Target, numbers: Collection[int]) -> Shape:
 
 
 def wrong_at(found: Iterable[At], numbers: Collection[int]) -> Rules:
-    """Where the kernel is wrong, by rules; none where there are none."""
+    """Return the rules that describe where the kernel is wrong, if any."""
     results = [(at.shape, at.result == "right") for at in found if at.result in ANSWERED]
     return explanation(results, numbers) or ()
 
 
 def refused_at(found: Iterable[At], numbers: Collection[int]) -> Rules:
-    """Where it raises, by rules; none where there are none."""
+    """Return the rules that describe where the kernel raises, if any."""
     results = [(at.shape, at.result != "refused") for at in found if at.case]
     return explanation(results, numbers) or ()
 
 
-def _described(seen: Seen) -> Iterator[str]:
-    """The parts of the sentence."""
+def _described(seen: Observed) -> Iterator[str]:
+    """Yield the parts of the sentence."""
     at, base = seen["sizes"], label(seen["around"])
     counted = Counter(one["result"] for one in at)
     wrong, asked = counted["wrong"], counted["right"] + counted["wrong"]
@@ -121,17 +121,17 @@ def _described(seen: Seen) -> Iterator[str]:
     yield from [f"not of the task: {counted['not_taken']} more"] if counted["not_taken"] else []
 
 
-def _why(one: Seen, how: str) -> str:
+def _why(one: Observed, how: str) -> str:
     return f"{label(one['sizes'])}{how}: {one.get('why', '')}"
 
 
 def line_of(numbers: Iterable[int], source: str) -> int | None:
-    """The first line of code that holds the first of the numbers: as a divisor or a vector's length, else anywhere."""
+    """Return the first line of code with the first of the numbers: as a divisor or a vector's length, else anywhere."""
     code = re.sub(r"//[^\n]*|/\*.*?\*/", lambda comment: re.sub(r"[^\n]", " ", comment[0]), source, flags=re.DOTALL)
     for number in numbers:
         vector = rf"\b(?:float|double|int|uint|half|short|char|uchar){number}\b"
         for pattern in (rf"[%/]\s*{number}\b", vector, rf"(?<![\w.]){number}(?![\w.])"):
-            for place, text in enumerate(code.splitlines(), 1):
+            for line, text in enumerate(code.splitlines(), 1):
                 if re.search(pattern, text):
-                    return place
+                    return line
     return None

@@ -1,4 +1,4 @@
-"""What a probe works on: one compiled variant or the task's own reference, the cases, and sessions in processes."""
+"""The target of a probe: one compiled variant or the task's own reference, with its cases and sessions."""
 
 from __future__ import annotations
 
@@ -24,19 +24,19 @@ from audit.run.pool import Reply, SharedProcess, Workers
 Answer = TypeVar("Answer")
 EMULATED = (EmulatedSettings, EmulatedPythonSettings)
 SHARES = ("repair",)
-"""Roles that share a process where one exists: repairs are ours, and their every element is seen to be written. The
-claimed kernel, and a variant that must show its defect, get the fresh processes they ask for."""
+"""Roles that share a process where one exists: repairs are ours, and every element of theirs is known to be written.
+The claimed kernel, and a variant that must show its defect, get fresh processes on request."""
 PATIENCE, MOST_LIMITS = 3.0, 10.0
-"""A session may take so many times as long as its number of plain calls took before, up to so many limits."""
+"""The limit of a session: this multiple of the time of its plain calls, up to a multiple of the device's limit."""
 
 
 @dataclass(frozen=True)
 class Target:
-    """One build of one variant, ready to be asked.
+    """One build of one variant.
 
-    `reference` is the claim's reference.py, `folder` takes the outputs of sessions, `shared` is the process for those
-    that need no fresh one, `violations` lists protocol violations. `references` gives the task's reference held to the
-    same; where `is_reference`, a step `claim` calls that, and the variant is not loaded.
+    `reference` is the claim's reference.py, `folder` gets the outputs of sessions, `shared` is the process for sessions
+    that need no fresh one, `violations` lists protocol violations. `references` answers for the task's own reference;
+    where `is_reference`, a step `claim` calls that, and the variant is not loaded.
     """
 
     claim: Claim
@@ -57,20 +57,20 @@ class Target:
 
     @property
     def tolerance(self) -> Tolerance:
-        """The tolerance this variant is held to."""
+        """The tolerance of this variant."""
         return self.claim.tolerance_of(self.variant)
 
     def compared(self, call: Call, case: Case, *, least_scale: Scale = 0.0) -> Comparison:
-        """How the output of a call compares with what is right for its case, by the tolerance of this variant.
+        """Compare the output of a call with the right result of its case, by the tolerance of this variant.
 
         Raises:
             SessionBroken: the call returned no tensor of that shape.
-            NothingFinite: there is nothing to compare with.
+            NothingFinite: the right result has no finite element.
         """
         return self.compared_within(self.tolerance, call, case, least_scale=least_scale)
 
     def compared_within(self, tolerance: Tolerance, call: Call, case: Case, *, least_scale: Scale = 0.0) -> Comparison:
-        """The same by another tolerance. Outputs of the same bytes are compared once."""
+        """Compare by another tolerance. Outputs of the same bytes are compared once."""
         value_calls([call], [case.expected])
         scale = case.least(least_scale)
         key = (call.event["digest"], call.event["dtype"], case.inputs, tolerance.relative, scale)
@@ -79,32 +79,32 @@ class Target:
         return self._compared[key]
 
     def wrong_map(self, call: Call, case: Case, *, output: int | None) -> ShareMap:
-        """Where the output of a call is wrong by the same rule; of several outputs, in that one."""
+        """Return the map of wrong elements of a call's output; of several outputs, of that one."""
         scale = case.least(0.0)
         return wrong_map(call.values(), case.right, self.tolerance, least_scale=scale, output=output)
 
     def relative(self, case: Case) -> float:
-        """The relative tolerance that counts for a result of that case."""
+        """Return the effective relative tolerance for a result of that case."""
         return correctness.held_to(self.tolerance.relative, case.dtype)
 
     @property
     def orders(self) -> tuple[str, ...]:
-        """The orders of threads and blocks to ask in; a reference launches no threads of the device's."""
+        """The orders of threads and blocks to run; a reference launches none on the emulated device."""
         return self.built.orders[:1] if self.is_reference else self.built.orders
 
     @property
     def largest(self) -> Case:
-        """The largest case, where partial work shows best."""
+        """The largest case, at which partial work shows best."""
         return largest_of(self.cases)
 
     @property
     def middle(self) -> Case:
-        """A case of middle size, for questions that cost much per element."""
+        """A case of middle size, for probes with many calls."""
         return middle_of(self.cases)
 
     def once(self, question: str, ask: Callable[[], Answer]) -> Answer:
-        """What `ask` returns or raises, kept for every later probe that asks the same question of this build."""
-        with self._asking:  # probes may run side by side: the second to ask waits for the first one's answer
+        """Return the result of `ask` or raise its AuditError; both are cached by the question."""
+        with self._asking:  # probes run in parallel: the second waits for the answer to the first
             if question not in self._answers:
                 try:
                     self._answers[question] = ask()
@@ -117,30 +117,30 @@ class Target:
 
     @property
     def plain(self) -> Mode:
-        """The mode of the first call: fresh memory holds NaN, so that an unwritten element cannot look right."""
+        """The mode with NaN in fresh memory, so that an unwritten element cannot look right."""
         return Mode(self.built.nan_memory)
 
     @property
     def merges_modes(self) -> bool:
-        """Whether one session can make calls in several modes; a GPU's keeps to one."""
+        """Whether one session can make calls in several modes; on a GPU it cannot."""
         return self.built.tensor_device == "cpu"
 
     def ask_ahead(self, needs: Iterable[Need]) -> None:
         """Make those plain calls that no earlier session made, in as few sessions as the device allows.
 
-        A session that breaks keeps the calls it came to; the others are made when they are looked at.
+        The calls before the end of a broken session are kept; the others are made by `call`.
         """
         todo: dict[object, list[Need]] = {}
         with self._asking:
             for (mode, inputs), case in {(mode, case.inputs): case for mode, case in needs}.items():
                 if (mode, inputs) not in self._known:
                     todo.setdefault(None if self.merges_modes else mode, []).append((mode, case))
-            with suppress(SessionBroken):  # others would wait for the same end
+            with suppress(SessionBroken):  # further sessions would end the same way
                 for calls in todo.values():
                     self._plain_session(calls)
 
     def call(self, case: Case, mode: Mode) -> Call:
-        """The plain call at that case, made now if no earlier session made it.
+        """Return the plain call at that case, made now if no earlier session made it.
 
         Raises:
             SessionBroken, ProtocolViolated, Unsupported: as `steps`.
@@ -153,20 +153,20 @@ class Target:
         return call
 
     def calls(self, cases: Sequence[Case], mode: Mode) -> list[Call]:
-        """The plain calls at those cases, see `call`."""
+        """Return the plain calls at those cases, see `call`."""
         self.ask_ahead((mode, case) for case in cases)
         return [self.call(case, mode) for case in cases]
 
     def _plain_session(self, needs: Sequence[Need]) -> None:
-        """One session of plain calls; those that ended are known then, also where the session breaks."""
+        """Make plain calls in one session, and keep those that ended, also where the session breaks."""
         modes = list(dict.fromkeys(mode for mode, _ in needs))
         cases = list({case.inputs: case for _, case in needs}.values())
-        places = {case.inputs: place for place, case in enumerate(cases)}
+        numbers = {case.inputs: index for index, case in enumerate(cases)}
         steps: list[Step] = []
         now = modes[0]
         for mode, case in needs:
             change = {} if mode == now else {"mode": modes.index(mode)}
-            steps.append({"run": "claim", "case": places[case.inputs], **change})
+            steps.append({"run": "claim", "case": numbers[case.inputs], **change})
             now = mode
         calls: list[Call] = []
         try:
@@ -176,7 +176,7 @@ class Target:
                 self._known[mode, case.inputs] = call
 
     def session(self, runs: Sequence[Run], case: Case, mode: Mode, *, fresh: bool = False) -> list[Call]:
-        """Calls at one case, one after another in one process; see `steps`."""
+        """Make calls at one case, one after another in one process; see `steps`."""
         return self.steps([{"run": run, "case": 0} for run in runs], cases=[case], mode=mode, fresh=fresh)
 
     def steps(
@@ -188,19 +188,19 @@ class Target:
         more_modes: Sequence[Mode] = (),
         fresh: bool = False,
     ) -> list[Call]:
-        """Run steps with options of their own, each about one of `cases`, in one process.
+        """Run steps with options, each about one of `cases`, in one process.
 
         Args:
-            steps: what to call, in order.
+            steps: the calls, in order.
             cases: the problems; inputs are uploaded before the first call.
-            mode: how the device behaves.
-            more_modes: those that the option `mode` of a step counts from 1 on.
-            fresh: in a process in which nothing ran before, also where others share one; see `SHARES`.
+            mode: the first configuration of the device.
+            more_modes: further ones, numbered from 1 in the option `mode` of a step.
+            fresh: use a fresh process, also where other sessions share one; see `SHARES`.
 
         Raises:
             SessionBroken: the process did not answer every call, or the device had to stop a kernel.
-            ProtocolViolated: something else than our own code spoke for it.
-            Unsupported: the launch needs more than this device has.
+            ProtocolViolated: a message was not sent by our own code.
+            Unsupported: a launch needs more than this device has.
         """
         calls: list[Call] = []
         self._ask(steps, cases=cases, modes=[mode, *more_modes], fresh=fresh, calls=calls)
@@ -216,10 +216,10 @@ class Target:
         calls: list[Call],
         fresh: bool = False,
     ) -> None:
-        """One session; its calls are in `calls` then, also where it raises as `steps` does."""
+        """Run one session; append its calls to `calls`, also where it raises. Raises as `steps`."""
         if self.is_reference:
             steps = [{**step, "run": "reference"} if step["run"] == "claim" else step for step in steps]
-            modes = [mode._replace(check=False) for mode in modes]  # no access of it is the claim's
+            modes = [mode._replace(check=False) for mode in modes]  # its accesses are not the claim's
         alone = fresh and self.variant.role not in SHARES and not self.is_reference
         shared = None if modes[0].check or alone else self.shared
         needs_reference = any(step["run"] in ("reference", "plant") for step in steps)
@@ -248,8 +248,8 @@ class Target:
             raise SessionBroken(f"{whose}: {done}: {reply.detail}")
 
     def _limit_s(self, steps: Sequence[Step], modes: Sequence[Mode]) -> float:
-        """The limit of the device, or more where one plain call in these modes is known to take long; checked ones are
-        few, or of other sizes."""
+        """Return the limit of the device, or more where a plain call in these modes is known to take long; checked
+        calls are few, or of other sizes."""
         if any(mode.check for mode in modes):
             return self.built.limit_s
         calls = sum(len(step.get("order", ())) or 1 for step in steps)
@@ -258,8 +258,8 @@ class Target:
         return min(max(self.built.limit_s, expected), MOST_LIMITS * self.built.limit_s)
 
     def _asked(self, request: requests.Session, *, shared: SharedProcess | None) -> tuple[Reply, Path]:
-        """The reply, and where its outputs lie. A session that breaks where others ran before is asked again where none
-        did."""
+        """Return the reply, and the folder of its outputs. A session that breaks in a shared process is run again in a
+        fresh one."""
         if shared is not None:
             reply, folder = self._asked_of(shared, request, above=shared.results)
             if reply.finished or reply.ending in ("timed out", "stopped", "protocol violation"):

@@ -1,12 +1,12 @@
 """Does a call leave threads or child processes behind?
 
-A hint: libraries keep pools of threads, started by their first call. Work that a thread does after the call escapes a
-timer; `late_writes` tells whether it writes the result.
+A hint: libraries keep pools of threads, started by their first call. Work of a thread after the call escapes a timer;
+`late_writes` tests whether it writes the result.
 """
 
 from __future__ import annotations
 
-from audit.probes.answer import Answer, Seen, failed, passed
+from audit.probes.answer import Answer, Observed, failed, passed
 from audit.probes.battery import HELD, at_largest
 from audit.probes.called import value_calls
 from audit.probes.target import Target
@@ -15,18 +15,18 @@ NAME = "threads"
 MECHANISMS = ("threads", "child processes")
 
 
-def observe(target: Target) -> Seen:
-    """The threads and children that are there after a call and were not before it, in two calls."""
+def observe(target: Target) -> Observed:
+    """Count the threads and children that exist after a call and not before it, in two calls."""
     asked = [one for name, one in at_largest(target).items() if name != HELD]
     value_calls([one.call for one in asked], [one.case.expected for one in asked])
     threads = [int(one.call.event["threads"]) for one in asked]
     children = [int(one.call.event["children"]) for one in asked]
-    seen: Seen = {"threads_left": threads, "children_left": children, "on": target.built.tensor_device}
+    seen: Observed = {"threads_left": threads, "children_left": children, "on": target.built.tensor_device}
     return seen | ({"shape": dict(asked[0].case.shape)} if any((*threads, *children)) else {})
 
 
-def conclude(seen: Seen) -> Answer:
-    """What a later call leaves says more than what the first does."""
+def conclude(seen: Observed) -> Answer:
+    """Fail by children first, then by threads of a later call, then by those of the first."""
     threads, children = seen["threads_left"], seen["children_left"]
     if any(children):
         return failed(f"a call leaves {max(children)} child process running", "hint", anywhere=True)

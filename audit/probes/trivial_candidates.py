@@ -1,7 +1,6 @@
-"""Trivial candidates, results known without the answer: each must fail the task, else passing it proves nothing.
+"""Trivial candidates, results known without any computation: each must fail the task, else passing it proves nothing.
 
-What they are, and inputs that tell more where a claim's own cannot, `audit.run.discriminating` makes beside
-`reference.py`. Here stands what follows.
+`audit.run.discriminating` makes them, and inputs that distinguish them where a claim's own cannot.
 """
 
 from __future__ import annotations
@@ -13,7 +12,7 @@ import numpy as np
 from audit.model import Finding, Tolerance
 from audit.model.errors import AuditError
 from audit.probes import answer
-from audit.probes.answer import Answer, Seen, failed, label, passed
+from audit.probes.answer import Answer, Observed, failed, label, passed
 from audit.probes.battery import trusted
 from audit.probes.cases import Case
 from audit.probes.target import Target
@@ -24,14 +23,14 @@ PROBE = "task"
 
 
 def finding(target: Target) -> Finding:
-    """Hold every trivial candidate against the claim's task at the largest case.
+    """Test every trivial candidate at the largest case.
 
     Args:
         target: any variant of the claim; its kernel is not run. The claim's own tolerance counts.
 
     Returns:
-        A finding of probe `task` about the claim. Where a candidate is right at the claim's own inputs it is a failure:
-        a hint where other inputs of that shape tell, at which the kernel is judged too, and proved where none do.
+        A finding of probe `task` about the claim. It fails where a candidate is right at the claim's own inputs: as a
+        hint where other inputs of that shape, also used for the kernel, distinguish it, and as proved where none do.
     """
     claim = target.claim
     try:
@@ -39,7 +38,7 @@ def finding(target: Target) -> Finding:
     except AuditError as error:
         return Finding(probe=PROBE, target=claim.name, outcome="error", summary=str(error))
     varied = result.largest
-    seen: Seen = {
+    seen: Observed = {
         "shape": dict(varied.case.shape),
         "tolerance": claim.tolerance.relative,
         "trivial_candidates": _listed(varied.trivial),
@@ -50,14 +49,14 @@ def finding(target: Target) -> Finding:
     return answer.finding(PROBE, claim.name, seen, conclude)
 
 
-def conclude(seen: Seen) -> Answer:
-    """Each candidate is distinguished from a right result, at the claim's own inputs or at least at others."""
+def conclude(seen: Observed) -> Answer:
+    """Pass where each candidate is wrong at the claim's own inputs."""
     candidates = seen["trivial_candidates"]
     right = [one["trivial_candidate"] for one in candidates if not one["told_apart"]]
-    place = label(seen["shape"])
+    shape = label(seen["shape"])
     if not right:
-        return passed(f"{place}: the task tells {len(candidates)} trivial candidates from a right result")
-    text = f"{place}: the task takes trivial candidates for right: {', '.join(right)}"
+        return passed(f"{shape}: the task tells {len(candidates)} trivial candidates from a right result")
+    text = f"{shape}: the task takes trivial candidates for right: {', '.join(right)}"
     text += f"; the right result is {seen['one_number']:.6g} everywhere" if seen["one_number"] is not None else ""
     other = seen.get("discriminating")
     if other is None:
@@ -70,14 +69,14 @@ def _right(trivial: dict[str, int]) -> list[str]:
     return [name for name, wrong in trivial.items() if not wrong]
 
 
-def _listed(trivial: dict[str, int]) -> list[Seen]:
+def _listed(trivial: dict[str, int]) -> list[Observed]:
     return [
         {"trivial_candidate": name, "told_apart": wrong > 0, "elements_wrong": wrong} for name, wrong in trivial.items()
     ]
 
 
-def _telling(target: Target, result: Wanted) -> Iterator[Seen]:
-    """Where every trivial candidate is wrong and a kernel is judged."""
+def _telling(target: Target, result: Wanted) -> Iterator[Observed]:
+    """Yield inputs at which every trivial candidate is wrong and the kernel is tested."""
     for varied in (result.largest, result.middle):
         for one in trusted(target, varied):
             if one.group == DISCRIMINATING and not _right(one.trivial):
@@ -86,13 +85,13 @@ def _telling(target: Target, result: Wanted) -> Iterator[Seen]:
         yield _at("its own inputs", result.middle.case, result.middle.trivial)
 
 
-def _at(inputs: str, case: Case, trivial: dict[str, int]) -> Seen:
+def _at(inputs: str, case: Case, trivial: dict[str, int]) -> Observed:
     there = {"inputs": inputs, "shape": dict(case.shape), "trivial_candidates": _listed(trivial)}
     return {"discriminating": there}
 
 
 def _one_number(case: Case, tolerance: Tolerance) -> float | None:
-    """The right result where it is the same number everywhere, as far as the tolerance can see."""
+    """Return the right result if it is the same number everywhere within the tolerance; else None."""
     want = case.expected
     middle = float(want[np.isfinite(want)].mean())
     relative = correctness.held_to(tolerance.relative, case.dtype)

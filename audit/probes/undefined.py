@@ -1,26 +1,26 @@
-"""What the CUDA programming model leaves undefined in a call, and whether the result depends on it.
+"""Undefined behaviour of a call by the CUDA programming model, and whether the result depends on it.
 
-A finding means "undefined behaviour" exactly where `finding.grade == "undefined"`: the behaviour itself was seen, in a
-kernel of the source, and no value of the result is needed to say so. Evidence of `memory_access` holds `kind`, `line`
-(None without debug information), `shape`, `proof` (what saw it: "access checker", a tool of compute-sanitizer,
-"sentryward") and `reports`, all that was seen. A probe of values gives that grade where a wrong value stands beside
-such behaviour and may come from it; its text names the behaviour.
+A finding means "undefined behaviour" exactly where `finding.grade == "undefined"`: the behaviour itself was observed in
+a kernel of the source, whatever the values of the result. Evidence of `memory_access` has `kind`, `line` (None without
+debug information), `shape`, `proof` (the observer: "access checker", a tool of compute-sanitizer, "sentryward") and
+`reports`, all observations. A probe of values gives that grade to a wrong value that may come from such behaviour; its
+text names the behaviour.
 
-    race-shared, race-global  two threads touch one word, one writes, nothing orders the two. No race: atomics, volatile
-                              flags in device memory, and writes that all leave the same value.
-    warp-mask                 a lane is not in the mask it passes, a live lane of the mask never comes, or lanes
+    race-shared, race-global  two threads access one word, one writes, and nothing orders the two. No race: atomics,
+                              volatile flags in device memory, and writes that all leave the same value.
+    warp-mask                 a lane is not in the mask it passes, a live lane of the mask never arrives, or lanes
                               exchange data through volatile memory alone. A mask may name lanes that have ended.
-    barrier-divergence        threads of a block wait at different barriers. None waits for those that have ended.
-    uninitialised-read,       a value that nothing has written, or of a lane that takes no part. Undefined where the
-    exited-lane-read          result depends on it, which is asked with several fills; a hint where it does not:
-                              known-good code reads tiles past their used part and drops what it read.
+    barrier-divergence        threads of a block wait at different barriers. No barrier waits for ended threads.
+    uninitialised-read,       a value that was never written, or of an inactive lane. Undefined where the result
+    exited-lane-read          depends on it, which is tested with several fills; a hint where it does not: known-good
+                              code reads tiles past their used part and drops the values.
 
 A wrong value beside undefined behaviour is proved wrong where it is wrong in every order of threads and blocks, lanes
-in step among them, and under every fill. Right in one of them, its grade is undefined; beside warp-mask too, since
-lanes that nothing holds together may interleave in more ways than the orders asked here.
+in step included, and under every fill. If it is right in one of them, its grade is undefined; beside warp-mask too,
+since unsynchronised lanes may interleave in more ways than the tested orders.
 
-Only a hint: what a tool saw in functions of others, by name; reads of shared memory that initcheck reports, since a
-compiler may read ahead and no fill can be asked; threads that synccheck finds absent, since they may have ended.
+Only a hint: reports of a tool in functions of others, by name; reads of shared memory that initcheck reports, since a
+compiler may read ahead and no fill can be tested; threads that synccheck finds absent, since they may have ended.
 """
 
 from __future__ import annotations
@@ -40,15 +40,15 @@ from audit.probes.target import Target
 from audit.review.cuda_source import parse
 
 PROVED = ("out-of-bounds-read", "out-of-bounds-write", "illegal-address", "misaligned-access")
-"""What no GPU can make right."""
+"""Behaviour that is wrong on every GPU."""
 FAULTS = ("illegal memory access", "misaligned address")
-"""CUDA's own words for an access that only a kernel makes: outside every allocation, or a vector off its boundary."""
+"""CUDA's texts for accesses that only a kernel makes: outside every allocation, or a misaligned vector."""
 NO_BEHAVIOUR = ("launch-refused", "static-shared-too-large")
-"""Reports that speak of no access and of no synchronisation."""
+"""Reports about neither accesses nor synchronisation."""
 VALUES = ("uninitialised-read", "exited-lane-read")
 """Undefined where the result depends on the value that was read."""
 WITHIN_A_BLOCK = (*PROVED, "race-shared", "warp-mask", "barrier-divergence")
-"""What a few blocks of a launch show as all of them do."""
+"""Behaviour that a few blocks of a launch show as all of them do."""
 OF_OTHERS = ("uninitialised-read-of-input",)
 NO_ANSWER = "no-answer"
 CHECKER = "access checker"
@@ -57,8 +57,8 @@ _RANK: dict[Grade, int] = {"proved": 0, "undefined": 1, "hint": 2}
 
 
 @dataclass(frozen=True)
-class Seen:
-    """One kind of behaviour at one place of one kernel; `proof` is what saw it."""
+class Behaviour:
+    """One kind of behaviour at one line of one kernel; `proof` is its observer."""
 
     kind: str
     message: str
@@ -69,46 +69,46 @@ class Seen:
     grade: Grade
 
     def evidence(self) -> dict[str, JsonValue]:
-        """For the record."""
+        """Return the values for the record."""
         values: dict[str, JsonValue] = {"kind": self.kind, "message": self.message, "kernel": self.kernel}
         return {**values, "line": self.line, "count": self.count, "proof": self.proof, "grade": self.grade}
 
 
 def sentence(seen: Mapping[str, Any]) -> str:
-    """What was seen, where and how often; from `Seen.evidence`."""
-    place = f" in line {seen['line']}" if seen["line"] else ""
+    """Return behaviour in words, with line and count; from `Behaviour.evidence`."""
+    line = f" in line {seen['line']}" if seen["line"] else ""
     times = f" ({seen['count']:,} times)" if seen["count"] > 1 else ""
-    return f"{seen['kind']}{place} of {seen['kernel']}{times}: {seen['message']}"
+    return f"{seen['kind']}{line} of {seen['kernel']}{times}: {seen['message']}"
 
 
 @dataclass(frozen=True)
 class Checked:
-    """What a checked call showed, worst first; `unanswered` tools gave no answer, `fills` tells how many were tried."""
+    """The behaviour of a checked call, worst first; `unanswered` tools gave no answer, `fills` is the number tried."""
 
-    seen: tuple[Seen, ...]
+    seen: tuple[Behaviour, ...]
     launches: tuple[dict[str, Any], ...]
     unanswered: tuple[str, ...]
     fills: int
     most_writes: int | None
 
     @property
-    def undefined(self) -> Seen | None:
-        """The first that makes the call's behaviour undefined."""
+    def undefined(self) -> Behaviour | None:
+        """The first behaviour that is undefined."""
         return next((one for one in self.seen if one.grade == "undefined"), None)
 
 
 def checked(target: Target, case: Case) -> Checked:
-    """One checked call at that case, everything it showed graded; asked once a build and case.
+    """Make one checked call at that case and grade its behaviour, once a build and case.
 
-    On a GPU it takes a minute and one probe asks, so no other waits for it.
+    On a GPU it takes a minute and only one probe needs it, so others do not wait.
     """
     if target.built.tensor_device == "cuda":
         return _checked(target, case)
     return target.once(f"checked:{case.inputs}", lambda: _checked(target, case))
 
 
-def within_a_block(target: Target, reports: Iterable[dict[str, Any]]) -> Seen | None:
-    """The worst that a checked call of a few blocks reported, of what no other block has to do with."""
+def within_a_block(target: Target, reports: Iterable[dict[str, Any]]) -> Behaviour | None:
+    """Return the worst behaviour of a checked call of a few blocks that is independent of other blocks."""
     located = target.built.located([one for one in reports if one["kind"] in WITHIN_A_BLOCK])
     own = _own_functions(target)
     seen = [_seen(one, _grade(one, own=own, depends=False)) for one in located]
@@ -116,14 +116,14 @@ def within_a_block(target: Target, reports: Iterable[dict[str, Any]]) -> Seen | 
 
 
 def checking(target: Target) -> Mode:
-    """The mode in which every access is checked."""
+    """Return the mode in which every access is checked."""
     return Mode(target.built.nan_memory, check=True)
 
 
 def undefined_beside(target: Target, case: Case) -> str | None:
-    """The first undefined behaviour at that case that a wrong value can come from; None if there is none.
+    """Return the first undefined behaviour at that case that can cause a wrong value; None if there is none.
 
-    What real hardware got wrong is wrong, so a GPU is not asked.
+    A wrong value of real hardware is wrong, so on a GPU this is None.
     """
     if target.built.tensor_device == "cuda" or not target.built.checks_accesses:
         return None
@@ -132,9 +132,9 @@ def undefined_beside(target: Target, case: Case) -> str | None:
 
 
 def wrong_in_every_order(target: Target, case: Case) -> bool:
-    """Whether the result at that case is wrong in every order of threads and blocks and under every fill.
+    """Return whether the result at that case is wrong in every order of threads and blocks and under every fill.
 
-    False beside warp-mask: the orders asked are few of those that lanes may run in.
+    False beside warp-mask: lanes may run in many more orders than are tested.
     """
     if any(one.kind == "warp-mask" for one in checked(target, case).seen):
         return False
@@ -142,7 +142,7 @@ def wrong_in_every_order(target: Target, case: Case) -> bool:
 
 
 def _right_ones(target: Target, case: Case) -> Iterator[bool]:
-    """Whether it is right, order by order and fill by fill; a session that breaks proves nothing: as if right."""
+    """Yield whether the result is right, for each order and fill; True for a broken session, which proves nothing."""
     orders, fills = (*target.built.orders, *target.built.more_orders), target.built.fills or (None,)
     for order in orders:
         modes = [Mode(target.built.nan_memory, order, fill) for fill in fills]
@@ -189,15 +189,15 @@ def _grade(report: dict[str, Any], *, own: frozenset[str], depends: bool) -> Gra
     return "undefined"
 
 
-def _seen(report: dict[str, Any], grade: Grade) -> Seen:
+def _seen(report: dict[str, Any], grade: Grade) -> Behaviour:
     keys = ("kind", "message", "kernel", "line", "count")
-    return Seen(**{key: report[key] for key in keys}, proof=report.get("tool") or CHECKER, grade=grade)
+    return Behaviour(**{key: report[key] for key in keys}, proof=report.get("tool") or CHECKER, grade=grade)
 
 
 def _depends(target: Target, case: Case) -> bool:
-    """Whether the result changes with what unwritten memory and absent lanes hold.
+    """Return whether the result changes with the contents of unwritten memory and inactive lanes.
 
-    On the emulated device, which repeats itself bit for bit, any bit counts; on a GPU a result out of tolerance.
+    On the emulated device, which is deterministic, any bit counts; on a GPU a result out of tolerance.
     """
     built = target.built
     modes = [Mode(built.nan_memory, fill=fill) for fill in built.fills]
@@ -219,7 +219,7 @@ def _same(calls: Iterable[Call]) -> bool:
 
 
 def _own_functions(target: Target) -> frozenset[str]:
-    """The kernels of the source, and in a `.cu` its device functions too: with line information a tool names those."""
+    """Return the kernels of the source, and those device functions of a `.cu` that a tool may name."""
     source = target.reference.parent / target.variant.file
     own = frozenset(own_kernels(source))
     if source.suffix == ".py":
@@ -228,10 +228,10 @@ def _own_functions(target: Target) -> frozenset[str]:
 
 
 def _is_own(function: str, own: frozenset[str]) -> bool:
-    """Whether a function as a tool names it, `void ns::k<(bool)0>(T1 *)` or `[clone k(int *)] f()`, is one of those."""
+    """Return whether a name, `void ns::k<(bool)0>(T1 *)` or `[clone k(int *)] f()`, is one of those functions."""
     return any(re.search(rf"(?<!\w){re.escape(name)}\s*(?:[<(\]]|$)", function) for name in own)
 
 
 def faulted(raised: str) -> bool:
-    """Whether an exception tells of a kernel's fault."""
+    """Return whether an exception reports a kernel's fault."""
     return any(fault in raised for fault in FAULTS)

@@ -1,4 +1,4 @@
-"""Other inputs for a target's cases, made once an audit by a process that never sees claimed code."""
+"""Other inputs for a target's cases, made once an audit in a process without claimed code."""
 
 from __future__ import annotations
 
@@ -18,25 +18,25 @@ from audit.run import requests
 from audit.run.pool import Reply, Workers
 
 ASSERTED = "device-side assert"
-"""In the words of what a GPU raises where a kernel of torch's refuses an index."""
+"""Part of the exception of a GPU where a kernel of torch refuses an index."""
 LIMIT_S = 300.0
-"""Of a process that computes right results."""
+"""The time limit of a process that computes right results."""
 ALWAYS = ("other", "moved", "whole_numbers", "discriminating", "graded", "inputs")
 DRAWN_ALIKE = ("other", "moved", "whole_numbers", "inputs")
-"""Groups whose results have the usual size of the case's."""
+"""Groups whose results have the usual rms of the case's."""
 BY_VALUE = ("distributions", "nonfinite")
-"""Groups of questions about values, which need no large case; beside a GPU the emulated device asks them at its own."""
+"""Groups for questions about values, which need no large case; the emulated device asks them at its smaller shapes."""
 MOST_BYTES = 512 << 20
-"""Of a case's inputs and right result: above it no question by value, whose calls take seconds and gigabytes each."""
+"""The most bytes of a case's inputs and right result for those questions, whose calls take seconds and gigabytes."""
 OTHER, TIES, ROUNDING = "other_values", "ties", "rounding"
 WHOLE_NUMBER = "whole number"
 """The kind of an argument, see `audit.run.changes.Kind`."""
 DISCRIMINATING, GRADED = "discriminating", "graded"
-"""Inputs at which a task can tell where those of a benchmark cannot, and some of which no part stands for the whole."""
+"""Inputs that distinguish results where a benchmark's cannot, and inputs of which no part represents the whole."""
 
 
 class NoVariations(AuditError):
-    """The reference could not be asked for other inputs; says why."""
+    """The reference gave no other inputs; the text says why."""
 
 
 @dataclass(frozen=True)
@@ -44,18 +44,17 @@ class Variation:
     """A case with other inputs.
 
     Attributes:
-        name: what is other about them, `uniform` for instance.
-        group: the question they are for: other, moved, discriminating, graded, inputs, distributions, nonfinite.
-        case: the inputs and what is right for them.
-        headroom: for each number format, the relative tolerance a sound result needs that only rounds its inputs to
-            it (`fp32`: the reference itself), under TIES what one needs that breaks ties between inputs otherwise, and
-            under ROUNDING what one needs that rounds on its way; None where no tolerance is enough.
-        trivial: of discriminating inputs, how many elements of each trivial candidate are wrong; zero is a candidate
-            that they cannot tell from a right result.
-        moved: elements of the right result that a change made for that moves; None where none was.
-        how: of one argument replaced, how, in words.
-        kind: what that argument is, see `audit.run.changes.Kind`.
-        outside: whether values leave the range that the case's own are drawn from, where it has ends.
+        name: the name of the variation, `uniform` for instance.
+        group: other, moved, discriminating, graded, inputs, distributions or nonfinite.
+        case: the inputs and their right result.
+        headroom: the relative tolerance that a sound result needs: with inputs rounded to each number format (`fp32`:
+            the reference itself), under TIES with ties between inputs broken otherwise, and under ROUNDING with
+            rounded intermediate values; None where no tolerance is enough.
+        trivial: for discriminating inputs, the number of wrong elements of each trivial candidate.
+        moved: the elements of the right result that the change moves; None where it is not measured.
+        how: the replacement of one argument, in words.
+        kind: the kind of that argument, see `audit.run.changes.Kind`.
+        outside: whether values leave the bounded range of the case's own draws.
     """
 
     name: str
@@ -75,10 +74,10 @@ class Varied:
 
     Attributes:
         case: the case itself.
-        groups: the groups that were asked for; a large case lacks those BY_VALUE.
+        groups: the requested groups; a large case lacks those BY_VALUE.
         bits: effective bits of the reference (`fp32`) and of the oracle on rounded inputs (`tf32`, `fp16`, `bf16`),
-            None where they say nothing.
-        trivial: how many elements of each trivial candidate are wrong at the case's own inputs.
+            None where they are undefined.
+        trivial: the number of wrong elements of each trivial candidate at the case's own inputs.
         inputs: a name for each argument, and for each value within containers.
         variations: the same shapes with other inputs.
     """
@@ -91,14 +90,14 @@ class Varied:
     variations: tuple[Variation, ...]
 
     def of(self, group: str) -> list[Variation]:
-        """The variations of one group, in order."""
+        """Return the variations of one group, in order."""
         return [one for one in self.variations if one.group == group]
 
 
 @dataclass(frozen=True)
 class Wanted:
-    """What all probes together need: every group at the middle case; other values at the largest, discriminating and
-    graded ones."""
+    """The variations that all probes need: every group at the middle case; other values, discriminating and graded
+    inputs at the largest."""
 
     middle: Varied
     largest: Varied
@@ -106,16 +105,16 @@ class Wanted:
 
 _lock = threading.Lock()
 _known: WeakKeyDictionary[Workers, dict[tuple[Path, Path], Wanted]] = WeakKeyDictionary()
-"""By the workers of an audit, so that nothing outlives it."""
+"""By the workers of an audit, so that no entry outlives it."""
 
 
 def wanted(target: Target) -> Wanted:
-    """The variations of the target's cases; the variants of an audit share them.
+    """Return the variations of the target's cases, which the variants of an audit share.
 
     Raises:
         NoVariations: the reference did not answer.
     """
-    return ahead(
+    return made_for(
         target.cases,
         workers=target.workers,
         reference=target.reference,
@@ -124,20 +123,20 @@ def wanted(target: Target) -> Wanted:
     )
 
 
-def ahead(
+def made_for(
     cases: Sequence[Case], *, workers: Workers, reference: Path, device: TensorDevice, tolerance: Tolerance
 ) -> Wanted:
-    """The same before anything is built, so that no variant has to wait for it.
+    """Return the variations of those cases, made once; to be called before a build ends, so that no variant waits.
 
     Args:
         cases: all cases of a device.
-        workers: where to compute.
+        workers: run the oracle.
         reference: the claim's reference.py.
-        device: where the oracle computes.
-        tolerance: the claim's: whether a task can tell is a question to it.
+        device: the oracle's device.
+        tolerance: the claim's.
     """
     middle, largest = middle_of(cases), largest_of(cases)
-    with _lock:  # the first to ask computes for all
+    with _lock:  # the first caller computes for all
         key = (middle.inputs, largest.inputs)
         known = _known.setdefault(workers, {})
         if key not in known:
@@ -149,14 +148,14 @@ def ahead(
                 reference=reference, device=device, relative=tolerance.relative, vary=tuple(vary)
             )
             reply = workers.call(request, limit_s=LIMIT_S)
-            if device == "cuda" and ASSERTED in reply.detail:  # after it, a process can ask that GPU nothing more
+            if device == "cuda" and ASSERTED in reply.detail:  # the process cannot use that GPU any more
                 reply = workers.call(request.model_copy(update={"device": "cpu"}), limit_s=LIMIT_S)
             known[key] = _made(plan, reply)
         return known[key]
 
 
 def of_case(target: Target, case: Case) -> Variation | None:
-    """The variation whose inputs those are; None for the inputs of a case itself."""
+    """Return the variation with those inputs; None for the inputs of a case itself."""
     known = wanted(target)
     every = (*known.middle.variations, *known.largest.variations)
     return next((one for one in every if one.case.inputs == case.inputs), None)
@@ -170,7 +169,7 @@ def _made(plan: Sequence[tuple[Case, list[str]]], reply: Reply) -> Wanted:
 
 
 def groups_of(case: Case) -> list[str]:
-    """The groups of variations that are made of a middle case."""
+    """Return the groups of variations of a middle case."""
     return [*ALWAYS, *(() if case.bytes > MOST_BYTES else BY_VALUE)]
 
 

@@ -1,8 +1,8 @@
-"""Runs in a child: the result of every timed call against what is right for the contents that it was given.
+"""Runs in a child: compare the result of every timed call with the right result for its contents.
 
-The comparison runs on the device behind the call, outside the timed events; nothing waits for it before the block ends.
-What is right comes from the reference, in the baseline's own precision, so two right results may differ by twice the
-tolerance, and by what the reference itself is off.
+The comparison is queued on the device after the call, outside the timed events; the block ends before the host waits
+for it. The right result comes from the reference in the baseline's own precision, so two right results may differ by
+twice the tolerance and by the reference's own error.
 """
 
 from __future__ import annotations
@@ -29,20 +29,20 @@ from audit.run.ties import REFUSED
 from audit.run.timing_requests import Interleaved
 
 SLACK = 4.0
-"""How many tolerances apart the two results may be. A kept result is off by hundreds."""
+"""The number of tolerances by which two right results may differ. A cached result is off by hundreds."""
 LEAST_SHARE, LEAST_SHARE_OF_WHOLE = 1e-3, 1e-2
-"""A call is wrong where more than this share of its elements is: results with steps may differ at a few, and of whole
-numbers, such as places of a maximum, at more."""
+"""A call is wrong where more than this share of its elements is: right results of step functions may differ in a few
+elements, and right whole numbers, such as the index of a maximum, in more."""
 LEAST_NEED = 1e-5
-"""A reference may need this tolerance at a mixture, however little it needs at a drawn content."""
+"""The tolerance that a reference may always need at a mixture."""
 
 _stack, _cpu, _detach = torch.stack, torch.Tensor.cpu, torch.Tensor.detach
-"""Taken before claimed code may put others in their place."""
+"""Bound here, before claimed code can replace them."""
 
 
 @dataclass
 class Tally:
-    """Counts of the timed calls of one callable; `first` is the first wrong one, preferably over drawn contents."""
+    """Counts of the timed calls of one callable; `first` is the first wrong call, preferably over drawn contents."""
 
     calls: int = 0
     wrong: int = 0
@@ -60,12 +60,12 @@ class Tally:
 
 
 class Answers:
-    """Compares results with those of the contents.
+    """Compares results of timed calls with the right results.
 
     Args:
-        contents: what the calls are given.
-        relative: gives the relative tolerance of a callable by its name.
-        need: the tolerance that the reference itself needs; None where it cannot be compared with, and nothing is.
+        contents: the arguments of the calls.
+        relative: returns the relative tolerance of a callable by its name.
+        need: the tolerance that the reference itself needs; None switches the comparison off.
     """
 
     def __init__(self, contents: Contents, relative: Callable[[str], float], *, need: float | None) -> None:
@@ -77,17 +77,17 @@ class Answers:
         self._apart: list[float] = []
 
     def limit(self, name: str) -> float:
-        """The relative tolerance that a result is held to here."""
+        """Return the relative tolerance of a timed call's result."""
         held = correctness.held_to(self._relative(name), str(self._dtype).removeprefix("torch."))
         return SLACK * max(held, self._need or 0.0)
 
     def check(self, name: str, content: Content, result: Any, *, block: int) -> None:
-        """Puts the comparison of one result into the device's queue."""
+        """Queue the comparison of one result on the device."""
         if self._need is not None:
             self._queue.append((name, block, content, self._compared(name, content, packed(result))))
 
     def settle(self) -> None:
-        """Reads the comparisons that are in the queue; waits for them."""
+        """Wait for the queued comparisons and count them."""
         counted = [seen for *_, seen in self._queue if isinstance(seen, torch.Tensor)]
         counts = iter(_cpu(_stack(counted)).tolist() if counted else [])
         for name, block, content, seen in self._queue:
@@ -95,8 +95,8 @@ class Answers:
             self._tallies.setdefault(name, Tally()).add(block=block, drawn=content.drawn is not None, seen=wrong)
         self._queue.clear()
 
-    def tell_apart(self) -> None:
-        """Notes which share of the right result differs between neighbours of the batch by more than is allowed."""
+    def measure_contrast(self) -> None:
+        """Record the share of elements in which the right results of two contents differ by more than the tolerance."""
         for one, other in pairwise(self._contents.batch):
             if one.key != other.key and self._need is not None:
                 want, instead = (self._contents.wanted(content) for content in (one, other))
@@ -105,14 +105,14 @@ class Answers:
                 return
 
     def events(self) -> list[dict[str, Any]]:
-        """One event about the contents, then one a callable."""
+        """Return one event about the contents, then one a callable."""
         self.settle()
         apart = median(self._apart) if self._apart else None
         about = {"mixed": self._contents.mixes, "told_apart": apart, "slack": SLACK, "need": self._need}
         return [{"contents": about}, *({"answered": name, **vars(tally)} for name, tally in self._tallies.items())]
 
     def _compared(self, name: str, content: Content, result: Any) -> torch.Tensor | str:
-        """The number of wrong elements, still on its way, or what else the result is."""
+        """Return the number of wrong elements, still on the device, or a text about a result of another kind."""
         if type(result) is not torch.Tensor:
             return f"returned no tensor but {type(result).__name__}"
         if result.numel() != torch.Size(self._contents.shape).numel():
@@ -127,13 +127,13 @@ class Answers:
 
 
 def compared(got: torch.Tensor, want: torch.Tensor, *, relative: float, scale: float) -> torch.Tensor:
-    """How many elements of a vector are wrong, as a tensor without dimensions where the vectors are.
+    """Return the number of wrong elements of a vector, as a tensor without dimensions on the vectors' device.
 
     Args:
         got: the result.
-        want: what is right, of the same size.
+        want: the right result, of the same size.
         relative: the tolerance.
-        scale: beside an element's own size, what the tolerance is relative to.
+        scale: added to the size of each element, see `correctness`.
     """
     wide = torch.float32 if got.dtype in (torch.float16, torch.bfloat16, torch.float32) else torch.float64
     right: torch.Tensor = correctness.right(got.to(wide), want.to(wide), relative=relative, scale=scale)
@@ -141,9 +141,9 @@ def compared(got: torch.Tensor, want: torch.Tensor, *, relative: float, scale: f
 
 
 def needed_by(reference: ModuleType, contents: Contents) -> float | None:
-    """The relative tolerance that the reference itself needs at a drawn content; None where it cannot be compared with.
+    """Return the relative tolerance that the reference itself needs at a drawn content; None where there is none.
 
-    Contents are mixed no more where it needs more at a mixture, or refuses one.
+    Switch mixtures off where the reference needs more at a mixture, or refuses one.
     """
     mixes, contents.mixes = contents.mixes, False
     need = _need(reference, contents, mixed=False)
@@ -160,9 +160,9 @@ def _need(reference: ModuleType, contents: Contents, *, mixed: bool) -> float | 
         content = next(one for one in contents.batch if (one.drawn is None) == mixed)
         with torch.no_grad():
             contents.write(content, 0)
-            want = packed(reference.oracle(*contents.homes[0])).to(torch.float64)
+            want = packed(reference.oracle(*contents.buffer_sets[0])).to(torch.float64)
             contents.write(content, 0)  # the oracle may work in place
-            got = packed(reference.reference(*contents.homes[0]))
+            got = packed(reference.reference(*contents.buffer_sets[0]))
             return correctness.needed(got.to(torch.float64), want) if got.shape == want.shape else None
     except (*REFUSED, StopIteration):
         return None
@@ -171,12 +171,12 @@ def _need(reference: ModuleType, contents: Contents, *, mixed: bool) -> float | 
 def contents_of(
     request: Interleaved, reference: ModuleType, *, harness: Harness, choice: random.Random
 ) -> tuple[Contents, Answers]:
-    """Both for an interleaved request; to be made before claimed code is loaded.
+    """Return both for an interleaved request; to be called before claimed code is loaded.
 
     Args:
-        request: its inputs, and the tolerances of variants and baselines.
+        request: has the inputs, and the tolerances of variants and baselines.
         reference: the claim's `reference.py`.
-        harness: the claim's.
+        harness: the claim's harness.
         choice: draws contents and their order.
     """
     draws = [torch.load(file, weights_only=True) for file in request.inputs]
@@ -196,9 +196,9 @@ def contents_of(
 
 
 def _milliseconds(reference: ModuleType, contents: Contents) -> float:
-    """How long a call of the reference takes by the host's clock."""
+    """Return the milliseconds of a call of the reference by the host's clock."""
     synchronize()
     started = time.perf_counter()
-    reference.reference(*contents.homes[0])
+    reference.reference(*contents.buffer_sets[0])
     synchronize()
     return 1e3 * (time.perf_counter() - started)

@@ -1,4 +1,4 @@
-"""Runs in a child: the task of a class of workloads, as `kernels benchmark` of Hugging Face has them."""
+"""Runs in a child: a task stated as a class of workloads, the format of Hugging Face's `kernels benchmark`."""
 
 from __future__ import annotations
 
@@ -11,13 +11,13 @@ from audit.run.imported_task import Task
 
 
 class BenchmarkTask(Task):
-    """Inputs are the attributes that a workload's setup makes; its `verify_…` computes the right result of them.
+    """A task whose inputs are the attributes that a workload's setup makes; its `verify_…` computes the right result.
 
     Args:
         path: the file.
         holder: the class.
-        workloads: their names; a shape names one by its number, from 1. All have the same reference.
-        arguments: the attributes that are handed to the kernel, in order.
+        workloads: their names, numbered from 1 by the shapes. All have the same reference.
+        arguments: the attributes passed to the kernel, in order.
     """
 
     def __init__(self, path: Path, holder: str, *, workloads: Sequence[str], arguments: Sequence[str]) -> None:

@@ -1,7 +1,7 @@
-"""Runs in a child: callables timed side by side, in blocks, in a new random order each.
+"""Runs in a child: time callables in interleaved blocks, each in a new random order.
 
-Clocks, heat and neighbours change from second to second; callables of one block share them, so their ratio does not.
-Every call gets a content that its callable has not seen in this block, and its result is compared (`answers`).
+Clocks, temperature and other load change from second to second; the callables of one block share them, so their ratio
+is unaffected. Every call gets a content that its callable has not seen in this block; `answers` compares its result.
 """
 
 from __future__ import annotations
@@ -29,21 +29,21 @@ from audit.run.stopwatch import Stopwatch, Timed
 WARM_GROUP, WARM_TOLERANCE = 5, 0.01
 WARM_MOST_S, WARM_MOST_CALLS = 0.25, 60
 SHARE_MS, MOST_CALLS = 2.0, 6
-"""A callable gets as many samples a block as fit into this time, six at most and one at least."""
+"""A callable gets as many samples a block as fit into this time, from one to six."""
 LEAST_BLOCKS = 12
 LOOKS = 1.5
-"""The intervals are looked at after the least number of blocks, and again after so many times as many each: a look
-after every block stops more often where they are narrow by chance."""
+"""The widths of the intervals are tested after the least number of blocks, and again each time the number of blocks has
+grown by this factor: a test after every block would stop more often where the intervals are narrow by chance."""
 OVERRUN = 4.0
-"""Where not even the least number of blocks fits into the budget, this many budgets are spent at most."""
+"""The most budgets to spend on the least number of blocks."""
 HOT_EVERY, HOST_EVERY, SEEN_EVERY = 4, 3, 4
-"""Every that many blocks each callable is also timed hot, by the host clock, or with a content it has just seen."""
+"""The number of blocks after which each callable is also timed hot, by the host clock, or with a content just seen."""
 COLD, HOT, HOST, SEEN = "cold", "hot", "host", "seen"
 
 
 @dataclass(frozen=True)
 class Plan:
-    """How long to go on: `half_width` is relative, of the ratio's interval; `budget_s` is of the blocks alone."""
+    """When to stop: at this relative half width of the ratios' intervals, or after these seconds of blocks."""
 
     budget_s: float
     half_width: float
@@ -51,7 +51,7 @@ class Plan:
 
 
 class Blocks:
-    """A timing session over callables by name; each takes the number of a home of `contents`."""
+    """A timing session over callables by name; each takes the number of a buffer set of `contents`."""
 
     def __init__(
         self,
@@ -70,13 +70,13 @@ class Blocks:
         self._again: dict[str, str] = {}
         self.taken: dict[str, dict[str, Samples]] = {}
         self.dropped: dict[str, str] = {}
-        """Callables for which the GPU's memory was full, with why; the others go on."""
+        """Why callables were dropped: the GPU's memory was full."""
         self.block = self.left_out = 0
 
     def warm(self, name: str) -> dict[str, Any]:
-        """Calls until two groups of five calls agree within a percent, or the cap; return the event about it.
+        """Call until two groups of five calls agree within a percent, or until a cap; return the event about it.
 
-        Where the GPU's memory is full the callable takes no part, and the event says so.
+        Where the GPU's memory is full the callable is dropped, and the event says so.
         """
         recent: list[float] = []
         started = time.perf_counter()
@@ -95,17 +95,17 @@ class Blocks:
         return {"warmed": name, "calls": len(recent), "stable": stable, "first_ms": recent[0], "last_ms": recent[-1]}
 
     def repeat(self, name: str, again: str) -> None:
-        """Has the callable take part a second time under another name, as the control."""
+        """Time the callable a second time under another name, as the control."""
         self._calls[again] = self._calls[name]
         self._each[again] = self._each[name]
         self._again[again] = name
 
     def fastest(self) -> str:
-        """Of the callables warmed, one that gets the most samples a block: noise shows there first."""
+        """Return a warm callable with the most samples a block: noise shows there first."""
         return max(self._each, key=lambda name: self._each[name])
 
     def run(self, plan: Plan, *, between: Callable[[int], None]) -> dict[str, Any]:
-        """Blocks until the plan is met; `between` is called with each block's number, outside timed regions."""
+        """Run blocks until the plan is met; call `between` with each block's number, outside timed regions."""
         started, tight = time.perf_counter(), False
         least = look = min(plan.least_blocks, MOST_BLOCKS)
         while True:
@@ -119,7 +119,7 @@ class Blocks:
                 return {"blocks": self.block, "seconds": round(spent, 3), "tight": tight, "left_out": self.left_out}
 
     def widest(self) -> float:
-        """The widest half width among the ratios of every variant to every baseline; infinite for too few blocks."""
+        """Return the widest half width among the ratios of all variants to all baselines; inf for too few blocks."""
         cold = {name: samples[COLD] for name, samples in self.taken.items() if COLD in samples}
         baselines = [name for name in cold if name.startswith(PREFIX)]
         ratios = [ratio(cold[name], cold[other]) for name in cold.keys() - baselines for other in baselines]
@@ -155,7 +155,7 @@ class Blocks:
 
     @contextmanager
     def _in_memory(self, name: str) -> Iterator[None]:
-        """Drop a callable, its second name and the samples of both, where a call or its comparison finds no memory."""
+        """Drop a callable, its second name and the samples of both where a call or its comparison finds no memory."""
         try:
             yield
         except torch.OutOfMemoryError as error:
@@ -168,10 +168,10 @@ class Blocks:
     def _renew(self, count: int) -> None:
         self._answers.settle()
         self._contents.renew(count)
-        self._answers.tell_apart()
+        self._answers.measure_contrast()
 
     def _counts(self) -> dict[str, int]:
-        """How often each callable is called in a block: at most once a content, half as often under two names."""
+        """Return the calls of each callable in a block: at most one a content, half as many under two names."""
         twice = {*self._again, *self._again.values()}
         most = self._contents.most
         return {name: max(1, min(each, most // (2 if name in twice else 1))) for name, each in self._each.items()}
@@ -182,21 +182,24 @@ class Blocks:
             samples.add(possible, block=self.block, position=position)
 
     def _possible(self, times: list[float]) -> list[float]:
-        """The times without those of a clock that jumped, which are counted; no record takes them."""
+        """Return the times without impossible ones, from a clock that jumped, which are counted."""
         possible = [ms for ms in times if 0 <= ms <= LONGEST_MS]
         self.left_out += len(times) - len(possible)
         return possible
 
     def _bound(self, name: str, count: int, *, keep: bool = False) -> list[Timed]:
-        """So many calls of one callable, each over a content of its own; some of those as drawn are kept."""
+        """Return calls of one callable, each over another content; `keep` the results of some that are as drawn."""
         owner = self._again.get(name, name)
         taken = self._contents.taken(owner, count)
-        drawn = [place for place, (content, _) in enumerate(taken) if content.drawn is not None]
+        drawn = [index for index, (content, _) in enumerate(taken) if content.drawn is not None]
         slots = self._kept.wanted(name, len(drawn)) if keep and name not in self._again else {}
-        kept = {drawn[place]: slot for place, slot in slots.items()}
-        return [self._timed(owner, content, home, slot=kept.get(place)) for place, (content, home) in enumerate(taken)]
+        kept = {drawn[index]: slot for index, slot in slots.items()}
+        return [
+            self._timed(owner, content, buffer_set, slot=kept.get(index))
+            for index, (content, buffer_set) in enumerate(taken)
+        ]
 
-    def _timed(self, name: str, content: Content, home: int, *, slot: int | None) -> Timed:
+    def _timed(self, name: str, content: Content, buffer_set: int, *, slot: int | None) -> Timed:
         function, block = self._calls[name], self.block
 
         def after(result: Any) -> None:
@@ -204,11 +207,13 @@ class Blocks:
             if slot is not None and content.drawn is not None:
                 self._kept.keep(name, slot, result, inputs=content.drawn, block=block)
 
-        return Timed(lambda: function(home), before=lambda: self._contents.write(content, home), after=after)
+        return Timed(
+            lambda: function(buffer_set), before=lambda: self._contents.write(content, buffer_set), after=after
+        )
 
 
 def settled(recent: Sequence[float], *, group: int, tolerance: float) -> bool:
-    """True once the medians of the last two groups of calls differ by no more than `tolerance`, relative."""
+    """Return whether the medians of the last two groups of calls agree within the relative tolerance."""
     if len(recent) < 2 * group:
         return False
     before, after = median(recent[-2 * group : -group]), median(recent[-group:])
@@ -216,5 +221,5 @@ def settled(recent: Sequence[float], *, group: int, tolerance: float) -> bool:
 
 
 def calls_in_block(call_ms: float, *, share_ms: float, most: int) -> int:
-    """How many samples a callable gets in each block, so that a fast one gets more: from 1 to `most`."""
+    """Return the samples of a callable in each block, from 1 to `most`; a fast one gets more."""
     return max(1, min(most, round(share_ms / max(call_ms, 1e-6))))

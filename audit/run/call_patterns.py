@@ -1,4 +1,4 @@
-"""Runs in a child: calls that are more than one plain call: many in a row, or one behind a write that still runs."""
+"""Runs in a child: patterns of calls: many in a row, or one queued after a write that still runs."""
 
 from __future__ import annotations
 
@@ -16,12 +16,12 @@ from audit.run.raw_memory import SLEEP_CYCLES
 from audit.run.stopwatch import LEAST_FLUSH_BYTES
 
 _WITHOUT_CACHE_BYTES = 1 << 20
-"""The emulated device has no cache to empty: the buffer is as large as a timer's, and its beginning is overwritten."""
+"""The bytes to overwrite on the emulated device, which has no cache to flush."""
 
 
 @dataclass(frozen=True)
 class First:
-    """The first result for a case's contents: its bytes on the host, what they are, and a checksum of each output."""
+    """The first result for a case: its bytes on the host, its shapes and types, and a checksum of each output."""
 
     data: torch.Tensor
     about: dict[str, Any]
@@ -33,10 +33,13 @@ class InTurn:
 
     Args:
         call: the function.
-        device: where it runs.
-        cases: those whose contents are used, by their numbers in the session.
-        into: has the buffers.
+        device: its device.
+        cases: the contents.
+        into: the case with the buffers.
         output_bytes: the size of each right output.
+
+    Attributes:
+        firsts: the first result of each case, by its number.
     """
 
     def __init__(
@@ -52,33 +55,32 @@ class InTurn:
         self.firsts: dict[int, First] = {}
 
     def run(self, order: Sequence[int], *, flush_from: int) -> tuple[dict[str, Any], object]:
-        """One call for each number in `order`.
+        """Make one call for each number in `order`.
 
         Args:
             order: the case whose contents each call gets.
-            flush_from: the place from which on much memory is overwritten before each call, as a timer empties a cache.
+            flush_from: the first call before which memory is overwritten, as a timer flushes a cache.
 
         Returns:
-            `differing`: the places whose result has other bytes than the first one for the same contents; `kept`: the
-            place of the result that comes with it, the last differing one, else the last. `firsts` holds the first
-            results, one a case, each at its number.
+            An event and a result. `differing` are the calls whose bytes differ from the first result for the same
+            contents; `kept` is the call of that result: the last differing one, else the last.
         """
         flushed = None
         different: list[int] = []
         kept: tuple[int, object] = (0, None)
-        for place, case in enumerate(order):
+        for index, case in enumerate(order):
             inputs = self._into.fill(self._cases[case].values)
-            if place >= flush_from:
+            if index >= flush_from:
                 flushed = self._flush(flushed)
             self._device.before_call(self._bytes)
             result = own(self._call(*inputs))
             self._device.after_call()
             if self._differs(case, result):
-                different.append(place)
-            if different[-1:] == [place] or not different:
-                kept = place, result
+                different.append(index)
+            if different[-1:] == [index] or not different:
+                kept = index, result
             if any(self._cases[case].changed(inputs)):
-                self._into.spoil()
+                self._into.invalidate()
         return {"differing": different, "kept": kept[0]}, kept[1]
 
     def _differs(self, case: int, result: object) -> bool:
@@ -89,7 +91,7 @@ class InTurn:
         if (first := self.firsts.get(case)) is not None:
             same = None not in checksums and (checksums, described) == (first.checksums, first.about)
             return not same and bool(differing(first.data, as_bytes(*outputs)))
-        self.firsts[case] = First(as_bytes(*outputs).clone(), described, checksums)  # it may be written again
+        self.firsts[case] = First(as_bytes(*outputs).clone(), described, checksums)  # the buffer may be reused
         return False
 
     def _flush(self, flushed: torch.Tensor | None) -> torch.Tensor:
@@ -105,18 +107,18 @@ STREAMS = ("default", "other")
 def call_behind(
     call: Callable[..., Any], buffers: list[Any], values: list[Any], *, stream: str
 ) -> tuple[object, tuple[torch.Tensor, ...]]:
-    """Calls on a stream that first sleeps, then writes the values into the buffers.
+    """Call a function on a stream that first sleeps, then writes the values into the buffers.
 
-    Whoever works outside that stream sees what the buffers held before.
+    A kernel outside that stream reads the earlier contents of the buffers.
 
     Args:
         call: the function.
         buffers: its arguments, in device memory.
-        values: what they are to hold, on the host.
+        values: their new contents, on the host.
         stream: "default", or "other" for a stream that does not wait for the default one.
 
     Returns:
-        What the call returned, see `outputs.own`, and a copy of each output made on the same stream right behind it.
+        The call's result, see `outputs.own`, and a copy of each output, made next on the same stream.
     """
     if stream not in STREAMS:
         raise LookupError(f"unknown stream {stream}; known: {', '.join(STREAMS)}")
@@ -124,7 +126,7 @@ def call_behind(
     torch.cuda.synchronize()
     current = torch.cuda.default_stream() if stream == "default" else torch.cuda.Stream()  # type: ignore[no-untyped-call]
     with torch.cuda.stream(current):
-        call(*buffers)  # leaves freed blocks on this stream: asking the driver for memory would wait for the sleep
+        call(*buffers)  # leaves freed blocks on this stream: an allocation by the driver would wait for the sleep
         torch.cuda.synchronize()
         torch.cuda._sleep(SLEEP_CYCLES)  # type: ignore[no-untyped-call]
         write_all(buffers, there)

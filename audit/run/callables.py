@@ -1,4 +1,4 @@
-"""Runs in a child: everything a timing session can call, each over the same sets of inputs."""
+"""Runs in a child: the callables of a timing session: variants and baselines, over the same sets of inputs."""
 
 from __future__ import annotations
 
@@ -22,31 +22,27 @@ from audit.sandbox import namespaces, surroundings
 _cuda = torch.Tensor.cuda
 Inputs = list[Any]
 Indexed = Callable[[int], Any]
-"""A callable over the sets of inputs: takes the number of a set."""
+"""A callable that takes the number of a set of inputs."""
 PREFIX = "baseline:"
 COMPILED = {"compile": None, "compile_max_autotune": "max-autotune-no-cudagraphs"}
-"""Modes of torch.compile. Its own CUDA graphs would first copy the inputs; graphs are baselines of their own."""
+"""Modes of torch.compile, without its own CUDA graphs, which first copy the inputs; graphs are separate baselines."""
 GRAPH = "graph_"
-"""Begins the name of a baseline that is captured as a CUDA graph and replayed, free of launches."""
+"""The prefix of a baseline that is captured as a CUDA graph and replayed, without launch overhead."""
 CUDNN = "cudnn_benchmark_tf32"
 
 
 def load_inputs(files: Sequence[Path], harness: Harness) -> list[Inputs]:
-    """The argument lists of those files, tensors on the GPU but for those that the harness leaves with the host."""
+    """Return the argument lists of those files, tensors on the GPU except those that the harness leaves on the host."""
     return [on_gpu(torch.load(file, weights_only=True), harness=harness) for file in files]
 
 
 def on_gpu(arguments: Inputs, *, harness: Harness) -> Inputs:
-    """Copies of arguments where calls expect them."""
+    """Return copies of arguments where the harness expects them."""
     return placed(arguments, _cuda, harness.host)
 
 
 def baseline(name: str, reference: ModuleType, sets: list[Inputs]) -> Indexed:
-    """The baseline of that name over the sets.
-
-    Raises:
-        LookupError: no such baseline; lists the known ones.
-    """
+    """Return the baseline of that name over the sets. Raises LookupError with the known baselines."""
     named, plain = baselines_of(reference), name.removeprefix(GRAPH)
     if name in COMPILED:
         return over(torch.compile(reference.reference, mode=COMPILED[name]), sets)
@@ -59,7 +55,7 @@ def baseline(name: str, reference: ModuleType, sets: list[Inputs]) -> Indexed:
 
 
 def names(path: Path, sets: list[Inputs]) -> tuple[ModuleType, list[str]]:
-    """The module at `path` and its baselines in the order they are loaded: its own, then those made from it."""
+    """Return the module at `path` and its baselines in load order: its own, then those made from it."""
     reference = load_reference(path)
     own = list(baselines_of(reference))
     made = [f"{GRAPH}{name}" for name in own]
@@ -73,19 +69,19 @@ def variant(settings: DeviceSettings, entry: str, sets: list[Inputs], harness: H
 
 
 def over(function: Callable[..., Any], sets: list[Inputs]) -> Indexed:
-    """The function as one of the number of a set."""
-    return lambda place: function(*sets[place])
+    """Return the function over the sets."""
+    return lambda index: function(*sets[index])
 
 
 def use_disk_cache(own: Path, *, workers: int) -> None:
-    """Has torch.compile keep what it made in that folder, and take from there what is in it.
+    """Set torch.compile's cache to that folder.
 
-    What it keeps names its own folder. So that is only taken where every session sees it by the same name; elsewhere
-    torch.compile begins anew, in another folder.
+    Cached files contain the folder's path, so it is used only where all sessions see the same path; elsewhere
+    torch.compile starts with an empty folder.
 
     Args:
         own: the folder, below those in which compilers may write.
-        workers: how many processes torch.compile uses, where they would get the GPU; elsewhere it works alone.
+        workers: the processes of torch.compile, where they would get the GPU; elsewhere it gets one.
     """
     shown = Path(namespaces.CACHES) / own.name
     os.environ["TORCHINDUCTOR_CACHE_DIR"] = str(shown if shown.is_dir() else own.with_name(f"{own.name}-anew"))
@@ -93,11 +89,11 @@ def use_disk_cache(own: Path, *, workers: int) -> None:
 
 
 def _graph(function: Callable[..., Any], sets: list[Inputs]) -> Indexed:
-    """A function as one CUDA graph for each set of inputs: no launch costs, static output."""
+    """Capture a function as one CUDA graph for each set of inputs: no launch overhead, static output."""
     captured = [_captured(function, inputs) for inputs in sets]
 
-    def replay(place: int) -> Any:
-        graph, output = captured[place]
+    def replay(index: int) -> Any:
+        graph, output = captured[index]
         graph.replay()
         return output
 
@@ -117,11 +113,11 @@ def _captured(function: Callable[..., Any], inputs: Inputs) -> tuple[Any, Any]:
 
 
 def _cudnn_benchmark(function: Callable[..., Any], sets: list[Inputs]) -> Indexed:
-    """The reference while cuDNN tries its algorithms; TF32 stays allowed, as PyTorch has it for convolutions."""
+    """Return the reference with cuDNN's autotuner on; TF32 stays allowed, PyTorch's default for convolutions."""
 
-    def run(place: int) -> Any:
+    def run(index: int) -> Any:
         with _flag(torch.backends.cudnn, "benchmark", True):
-            return function(*sets[place])
+            return function(*sets[index])
 
     return run
 

@@ -1,9 +1,9 @@
-"""Runs in a child: changes of a case's arguments, each large enough for the right result to show it.
+"""Runs in a child: changes of a case's arguments, each large enough to change the right result.
 
-A change that leaves the right result as it is asks a kernel nothing. So each is tried from its gentlest form on, until
-the reference's own answer moves by more than two right results may differ. An argument that `inputs` draws anew each
-time is drawn anew; one that it always gives alike keeps what a kernel may rest on: a constant its sign, a table its
-zeros and signs, indices their range.
+A change that leaves the right result as it is tests nothing. So each is tried from its smallest form on, until the
+reference's result moves by more than two right results may differ. An argument that `inputs` draws is drawn again; a
+fixed one keeps the properties that a kernel may rely on: a constant its sign, a table its zeros and signs, indices
+their range.
 """
 
 from __future__ import annotations
@@ -22,13 +22,13 @@ from audit.run.problem import Problem
 from audit.run.transforms import is_real, one_moved, real_leaves, scaled_number, two_exchanged, whole
 
 MOST_EXCHANGED = 4
-"""Times that each tensor has two elements exchanged until the right result moves."""
+"""Attempts to move the right result by exchanging two elements of a tensor, for each tensor."""
 Variation = tuple[str, list[Any], dict[str, Any]]
-"""Its name, its arguments, and further keys of its event."""
+"""A name, arguments, and further keys of the event."""
 
 
 class Change(NamedTuple):
-    """A candidate, the arguments it stands for, and how many elements of the right result it moves."""
+    """A candidate, its arguments, and the number of elements of the right result that it moves."""
 
     candidate: Any
     values: list[Any]
@@ -36,8 +36,8 @@ class Change(NamedTuple):
 
 
 def one_element(discriminator: Discriminator) -> Iterator[Variation]:
-    """One element moved: the last one, any one, one in the middle of any tensor, one in the middle of a tensor of one
-    number, and one as little as shows."""
+    """Yield arguments with one element moved: the last one, a random one, one in the middle of a tensor, one in the
+    middle of a constant tensor, and one by the least amount that shows."""
     problem = discriminator.problem
     real = real_leaves(problem.flat)
     if not any(is_real(x) and x.numel() for x in problem.flat):
@@ -52,7 +52,7 @@ def one_element(discriminator: Discriminator) -> Iterator[Variation]:
     if fixed:
         tensor = fixed[int(shares[5] * len(fixed))]
         last = problem.flat[tensor].numel() - 1
-        odd = int((0.25 + 0.5 * shares[4]) * last) | 1  # regular samples are taken at even places
+        odd = int((0.25 + 0.5 * shares[4]) * last) | 1  # a regular sample takes even indices
         places["fixed_element"] = (min(odd / last, 1.0) if last else 0.0, tensor)
     for name, (position, leaf) in places.items():
         steps = ((one, _moved_by(problem, position, leaf, one)) for one in FACTORS)
@@ -64,7 +64,7 @@ def one_element(discriminator: Discriminator) -> Iterator[Variation]:
 
 
 def whole_numbers(discriminator: Discriminator) -> Iterator[Variation]:
-    """Whole numbers, whose sums are exact in any order, and the same with two elements in each other's place."""
+    """Yield whole numbers, whose sums are exact in any order, and the same with two elements exchanged."""
     problem = discriminator.problem
     real, draw = real_leaves(problem.flat), problem.generator(6)
     if not real:
@@ -79,7 +79,7 @@ def whole_numbers(discriminator: Discriminator) -> Iterator[Variation]:
 
 
 def one_argument(discriminator: Discriminator) -> Iterator[Variation]:
-    """Each argument alone replaced, within containers each leaf; among discriminating ones where there are such."""
+    """Yield arguments with one leaf replaced, each in turn, among discriminating inputs where there are any."""
     problem = discriminator.problem
     own, others = (
         (discriminator.drawn(OWN), discriminator.drawn(OTHER))
@@ -89,18 +89,18 @@ def one_argument(discriminator: Discriminator) -> Iterator[Variation]:
     flat, other = leaves(own), leaves(others)
     if len(flat) != len(other):
         return
-    for place, name in enumerate(names(problem)):
+    for index, name in enumerate(names(problem)):
         candidates = (
-            (one, problem.agreed(rebuilt(own, [*flat[:place], one.value, *flat[place + 1 :]])))
-            for one in redrawn(flat[place], other[place], problem.generator(7))
+            (one, problem.agreed(rebuilt(own, [*flat[:index], one.value, *flat[index + 1 :]])))
+            for one in redrawn(flat[index], other[index], problem.generator(7))
         )
         if (found := until_moved(discriminator, candidates, own)) is not None:
             yield name, found.values, {"moved": found.moved, "how": found.candidate.how, "kind": found.candidate.kind}
 
 
 def fixed_redrawn(discriminator: Discriminator) -> list[Any] | None:
-    """The case's arguments with all tensors of one number that `inputs` always gives alike redrawn; None where the
-    right result does not move then, or nothing follows."""
+    """Return the case's arguments with all its fixed constant tensors redrawn; None where the right result does not
+    move or cannot be compared."""
     problem = discriminator.problem
     drawn = [
         list(redrawn(own, other, problem.generator(7))) if is_real(own) else []
@@ -116,12 +116,12 @@ def fixed_redrawn(discriminator: Discriminator) -> list[Any] | None:
 
 
 def _at(candidates: list[Redrawn], step: int, own: Any) -> Any:
-    """The candidate of that step, or the last one; `own` where there are none."""
+    """Return the candidate of that step, or the last one; `own` where there are none."""
     return candidates[min(step, len(candidates) - 1)].value if candidates else own
 
 
 def names(problem: Problem) -> list[str]:
-    """A name for each leaf of the arguments: its place, and what the reference and the containers call it."""
+    """Return a name for each leaf of the arguments: its position, its parameter of the reference, and its keys."""
     given = signature(problem.reference.reference).parameters.values()
     called = {index: f"_{one.name}" for index, one in enumerate(given) if one.kind is not one.VAR_POSITIONAL}
     return [
@@ -134,7 +134,7 @@ def names(problem: Problem) -> list[str]:
 def until_moved(
     discriminator: Discriminator, candidates: Iterable[tuple[Any, list[Any]]], base: list[Any]
 ) -> Change | None:
-    """The first of the candidates that moves the right result of `base`, else the last sound one; None without one."""
+    """Return the first candidate that moves the right result of `base`, else the last comparable one, else None."""
     problem, found = discriminator.problem, None
     try:
         problem.hold(base)
@@ -152,11 +152,11 @@ def until_moved(
 
 
 def _moved(discriminator: Discriminator, values: list[Any], was: torch.Tensor, limit: float) -> int | None:
-    """Elements of the right result that those arguments move; None where nothing follows from them.
+    """Return the number of elements of the right result that those arguments move; None where it is not comparable.
 
-    That is where the reference refuses them, gives another shape, or itself needs more of the tolerance than `limit`:
-    half of it, or twice what it needs for the arguments that were changed. A number that became infinite changes what
-    its neighbours are multiplied by, zeros of a mask among them, and such results are no part of a task.
+    That is: the reference refuses the arguments, returns another shape, or itself needs more of the tolerance than
+    `limit`, which is half of it, or twice its need at the base. Results that are infinite elsewhere than before are
+    no part of a task either: an infinity meets the zeros of a mask.
     """
     try:
         discriminator.problem.hold(values)
@@ -177,17 +177,17 @@ def _moved_by(problem: Problem, position: float, leaf: int | None, factor: float
 
 
 Kind = Literal["drawn", "constant", "table", "number", "whole number"]
-"""How `inputs` makes an argument: drawn anew each time, a tensor of one value, another tensor, or a number."""
+"""How `inputs` makes an argument: drawn each time, a constant tensor, another fixed tensor, or a number."""
 FACTORS = (1.0, 8.0, 64.0, 512.0, 4096.0)
 SMALL_FACTORS = tuple(2.0**power for power in range(-14, -4))
-"""Of steps so small that rounded contents may stay the same."""
+"""Steps so small that rounded contents may stay the same."""
 SHARES = (0.1, 0.5)
-"""Of a mask that is turned round."""
+"""Shares of a mask to invert."""
 
 
 @dataclass(frozen=True)
 class Redrawn:
-    """Another value, how it was made in words, and the kind of the argument."""
+    """Another value, its making in words, and the kind of the argument."""
 
     value: Any
     how: str
@@ -195,7 +195,7 @@ class Redrawn:
 
 
 def redrawn(own: Any, other: Any, generator: torch.Generator) -> Iterator[Redrawn]:
-    """Other values for `own`, of which `other` is a second draw; none for what is neither tensor nor number."""
+    """Yield other values for `own`, given a second draw `other`; none for other objects than tensors or numbers."""
     if isinstance(own, torch.Tensor):
         yield from _redrawn_tensor(own, other, generator)
     elif isinstance(own, bool):

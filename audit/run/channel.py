@@ -1,4 +1,4 @@
-"""In a supervisor: the socket to a session's process, the process at its other end, and where it waits for a key."""
+"""In a supervisor: the socket to a session's process, and checks on the process that receives its keys."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ RECVFROM = {"x86_64": "45", "aarch64": "207"}
 """The number of the system call in which a process waits for its key."""
 PAUSE_S, IDLE_S = 0.0001, 0.05
 ASKED_S, TAKEN_S = 5.0, 1.0
-"""Seconds in which code that asked for a key must wait for it, and in which it must go on once the key was sent."""
+"""Seconds within which code that asked for a key must wait for it, and within which it must go on after it."""
 ELSEWHERE = "a key was asked for from elsewhere than the session's own code"
 TAKEN = "a key was taken by others than the code it was for"
 
@@ -26,11 +26,10 @@ TAKEN = "a key was taken by others than the code it was for"
 class Channel:
     """The parent's end, for all sessions of one process.
 
-    The kernel stamps every datagram with the process that sent it. Where `/proc` shows in which system call a process
-    waits (Linux; not under every sandbox), a key is sent only to a process that waits for it at the same instruction,
-    with the same stack, as for the session's first key, which is asked for before its claimed code is loaded; the
-    instruction is the same for all sessions of a process. Nothing here waits: the watch over the session goes on while
-    a key is due.
+    The kernel stamps every datagram with its sender. `/proc` may show the system call in which a process waits (Linux;
+    not under every sandbox). Then a key is sent only to a process that waits at the same instruction and with the same
+    stack as for the session's first key, requested before claimed code is loaded; the instruction is the same in all
+    sessions of a process. No method blocks: the supervisor watches the session while a key is due.
     """
 
     def __init__(self) -> None:
@@ -39,36 +38,36 @@ class Channel:
         self._secret = secrets.token_bytes(32)
         self._sender: int | None = None
         self._instruction: str | None = None
-        self._place: str | None = None
+        self._frame: str | None = None
         self._due: bytes | None = None
         self._since = 0.0
         self.transcript = Transcript(self._secret)
         self.arrived_s: list[float] = []
 
     def fileno(self) -> int:
-        """For `select`."""
+        """Return the socket, for `select`."""
         return self._mine.fileno()
 
     @property
     def attested(self) -> bool:
         """Whether `/proc` showed where the session waited for its keys."""
-        return self._place is not None
+        return self._frame is not None
 
     @property
     def pause_s(self) -> float:
-        """Seconds to wait for a datagram before the next look: hardly any where a key is due."""
+        """Seconds to wait for a datagram: hardly any where a key is due."""
         return IDLE_S if self._due is None else PAUSE_S
 
     def start(self) -> None:
         """Begin a new session: a new nonce, and no events yet."""
-        self.transcript, self._place, self._due, self.arrived_s = Transcript(self._secret), None, None, []
+        self.transcript, self._frame, self._due, self.arrived_s = Transcript(self._secret), None, None, []
         self._started = time.monotonic()
 
     def take(self) -> bool:
-        """Take one datagram and look whether a key is due; False at the channel's end.
+        """Take one datagram and send a key that is due; return False at the channel's end.
 
         Raises:
-            ProtocolViolation: see `Transcript.feed` and `look`; or it came from another process.
+            ProtocolViolation: see `Transcript.feed` and `look`; or another process sent the datagram.
         """
         try:
             datagram, stamps, flags, _ = self._mine.recvmsg(LONGEST, socket.CMSG_SPACE(CREDENTIALS.size))
@@ -91,10 +90,10 @@ class Channel:
         return True
 
     def look(self) -> None:
-        """Send the key that is due once the process that asked for it waits for it where it must.
+        """Send the key that is due, once the process waits for it.
 
         Raises:
-            ProtocolViolation: it waits elsewhere, or is not on its way there; or it waits on, though its key was sent.
+            ProtocolViolation: the process waits elsewhere, not in time, or still after its key was sent.
         """
         if self._due is not None:
             self._send_key(self._due)
@@ -107,28 +106,28 @@ class Channel:
 
     def _send_key(self, grant: bytes) -> None:
         first = self.transcript.keys_asked == 1
-        place = _waiting(self._sender) if first or self._place is not None else None
-        if first and place and self._instruction in (None, _instruction(place)):
-            self._place, self._instruction = place, _instruction(place)
-        if place == self._place and (place or self._instruction is None):
+        frame = _waiting(self._sender) if first or self._frame is not None else None
+        if first and frame and self._instruction in (None, _instruction(frame)):
+            self._frame, self._instruction = frame, _instruction(frame)
+        if frame == self._frame and (frame or self._instruction is None):
             self._due, self._since = None, time.monotonic()
-            with suppress(OSError):  # the process may have ended meanwhile; the watch sees that
+            with suppress(OSError):  # the process may have ended meanwhile; `Child._watch` sees that
                 self._mine.send(grant)
-        elif place or self._elapsed_s() > ASKED_S:
+        elif frame or self._elapsed_s() > ASKED_S:
             raise ProtocolViolation(ELSEWHERE)
 
     def _waits_on(self) -> bool:
-        """Whether the process waits where it waits for keys, with no datagram of it left to read."""
-        waits = self._place is not None and _waiting(self._sender) == self._place
+        """Return whether the process still waits for a key and has sent no datagram."""
+        waits = self._frame is not None and _waiting(self._sender) == self._frame
         return waits and not select.select([self._mine], [], [], 0)[0]
 
     def _elapsed_s(self) -> float:
-        """Seconds since a key was asked for, or sent."""
+        """Return the seconds since a key was asked for, or sent."""
         return time.monotonic() - self._since
 
 
 def _sender(stamps: list[tuple[int, int, bytes]]) -> int | None:
-    """Return the process that sent a datagram by the kernel's stamp; None without one."""
+    """Return the sender of a datagram by the kernel's stamp; None without one."""
     for level, kind, data in stamps:
         if (level, kind) == (socket.SOL_SOCKET, socket.SCM_CREDENTIALS) and len(data) >= CREDENTIALS.size:
             return int(CREDENTIALS.unpack_from(data)[0]) or None
@@ -136,7 +135,7 @@ def _sender(stamps: list[tuple[int, int, bytes]]) -> int | None:
 
 
 def _waiting(pid: int | None) -> str | None:
-    """Return how a process's main thread waits for a message: system call, arguments, stack, instruction.
+    """Return system call, arguments, stack and instruction of a process whose main thread waits for a message.
 
     Empty while it does something else; None where `/proc` does not show it or the process has ended.
     """
@@ -144,11 +143,11 @@ def _waiting(pid: int | None) -> str | None:
     if number is None or pid is None:
         return None
     try:
-        place = Path(f"/proc/{pid}/syscall").read_text(encoding="ascii")
+        frame = Path(f"/proc/{pid}/syscall").read_text(encoding="ascii")
     except OSError:
         return None
-    return place if place.startswith(f"{number} ") else ""
+    return frame if frame.startswith(f"{number} ") else ""
 
 
-def _instruction(place: str) -> str:
-    return place.rpartition(" ")[2]
+def _instruction(frame: str) -> str:
+    return frame.rpartition(" ")[2]

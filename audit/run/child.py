@@ -1,4 +1,4 @@
-"""In a supervisor: one forked process that serves sessions until it is ended, and the watch over it."""
+"""In a supervisor: fork one process that serves sessions, and watch it."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ from audit.sandbox.policy import Policy, enforce
 from audit.sandbox.processes import Usage
 
 Serve = Callable[[Any, EventWriter], Iterator[dict[str, Any]]]
-"""Answers a request of one kind, event by event."""
+"""Serves a request of one kind as an iterator of events."""
 TAIL_BYTES = 4000
 LATE = "late"
 _LOOK_S = 0.01
@@ -31,14 +31,14 @@ PR_SET_DUMPABLE = 4
 
 
 class Child:
-    """A fresh process in a sandbox of its own; no process it starts outlives it.
+    """A process in a sandbox of its own; no process it starts outlives it.
 
     Args:
         kinds: the function that serves a request, by its `kind`.
         writer: sends the events.
-        policy: of the sandbox.
+        policy: the policy of the sandbox.
         hidden: descriptors the process must not have.
-        first: this process is the first of a namespace, see `processes.end_all`.
+        first: whether this process is the first of a PID namespace, see `processes.end_all`.
     """
 
     def __init__(
@@ -54,16 +54,16 @@ class Child:
             for inherited in (self._ask.fileno(), self._channel.fileno(), *hidden):
                 os.close(inherited)
             writer.open(self._channel.theirs.detach())
-            _live(kinds, asked, writer, policy, self._prints)
+            _serve(kinds, asked, writer, policy, self._prints)
         asked.close()
         self._channel.theirs.close()
         self._usage = Usage(policy.limit, [*policy.writes, *policy.caches], self._prints)
 
     def serve(self, request: requests.Request, descriptors: Sequence[int] = ()) -> wire.Ended:
-        """Run one session; unless it finishes, the process is over."""
+        """Run one session; a session that does not finish ends the process."""
         self._channel.start()
         self._ask.settimeout(request.limit_s)
-        with suppress(OSError):  # a kept process may have ended since, or take nothing; the watch sees it
+        with suppress(OSError):  # a reused process may have ended or read nothing; `_watch` sees it
             wire.send(self._ask, request, descriptors)
         stopped, violation = None, None
         deadline = processes.Deadline(request.limit_s)
@@ -93,18 +93,24 @@ class Child:
         return ended.model_copy(update={**how, "prints": _tail(self._prints)})
 
     def end(self) -> None:
-        """End the process and everything it started."""
+        """End the process and its descendants."""
         if self._pid:
             self._collect()
 
     def _watch(self, deadline: processes.Deadline) -> str | None:
-        """Read events until the session was served or its process ended or closed its end. Return `LATE`, or the bound
-        it was over, where either stops it. Raises ProtocolViolation."""
+        """Read events until the session is served or its process ends or closes the channel.
+
+        Returns:
+            `LATE` or the exceeded bound, which stop the session; else None.
+
+        Raises:
+            ProtocolViolation: see `Channel.take` and `Channel.look`.
+        """
         while not self._channel.transcript.served:
             if deadline.over():
                 return LATE
-            if (over := self._usage.over()) is not None:
-                return over
+            if (excess := self._usage.excess()) is not None:
+                return excess
             if select.select([self._channel], [], [], self._channel.pause_s)[0]:
                 if not self._channel.take():
                     break
@@ -115,9 +121,9 @@ class Child:
         return None
 
     def _collect(self) -> int:
-        """Return the wait status of the process, which is ended with all it started unless it has ended."""
+        """End the process and its descendants; return its wait status."""
         if not _over(self._pid):
-            processes.strike(first=self._first)
+            processes.kill_all(first=self._first)
         _, status = os.waitpid(self._pid, 0)
         processes.end_all(first=self._first)
         self._pid = 0
@@ -127,11 +133,11 @@ class Child:
 
 
 def inspectable(allowed: bool) -> None:
-    """Open or close this process's memory, descriptors and system call to other processes of its user."""
+    """Allow or forbid other processes of this user to read this process's memory, descriptors and system call."""
     ctypes.CDLL(None).prctl(PR_SET_DUMPABLE, int(allowed), 0, 0, 0)
 
 
-def _live(
+def _serve(
     kinds: dict[str, Serve], asked: socket.socket, writer: EventWriter, policy: Policy, prints: IO[bytes]
 ) -> NoReturn:
     """Serve until the socket closes; never return. An exception of a session ends the process."""
@@ -159,7 +165,7 @@ def _live(
 
 
 def _ends_by(pid: int, deadline: processes.Deadline) -> bool:
-    """Whether a process that closed its channel ends by itself within its limit."""
+    """Return whether a process that closed its channel ends by itself within its limit."""
     while not _over(pid):
         if deadline.over():
             return False

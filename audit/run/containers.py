@@ -1,6 +1,6 @@
-"""Runs in a child: arguments that hold tensors within lists, tuples and dicts, seen as one flat list of leaves.
+"""Runs in a child: flatten and rebuild arguments that hold tensors within lists, tuples and dicts.
 
-Objects of other types are leaves themselves: nothing within them is read or written.
+Objects of other types are leaves: their contents are neither read nor written.
 """
 
 from __future__ import annotations
@@ -15,12 +15,12 @@ CONTAINERS = (list, tuple, dict)
 
 
 def leaves(value: Any) -> list[Any]:
-    """The values within containers, in order; a value that is no container is its own only leaf."""
+    """Return the leaves of nested containers, in order; a value that is no container is its own only leaf."""
     return [leaf for _, leaf in named_leaves(value)]
 
 
 def named_leaves(value: Any, name: str = "") -> Iterator[tuple[str, Any]]:
-    """Each leaf with the keys that lead to it as one word, `_weights_norm_bias` for instance; empty at the top."""
+    """Yield each leaf with its joined keys, `_weights_norm_bias` for instance; empty at the top."""
     if type(value) not in CONTAINERS:
         yield name, value
         return
@@ -29,32 +29,31 @@ def named_leaves(value: Any, name: str = "") -> Iterator[tuple[str, Any]]:
 
 
 def tensors(value: Any) -> list[torch.Tensor]:
-    """The tensors among the leaves."""
+    """Return the tensors among the leaves."""
     return [leaf for leaf in leaves(value) if isinstance(leaf, torch.Tensor)]
 
 
 def rebuilt(value: Any, flat: Sequence[Any]) -> Any:
-    """The same containers made anew around those leaves; one leaf for each of `leaves(value)`."""
-    left = iter(flat)
-    return _rebuilt(value, left)
+    """Return new containers of the same structure around those leaves; one leaf for each of `leaves(value)`."""
+    return _rebuilt(value, iter(flat))
 
 
 def refilled(handed: Any, value: Any, flat: Sequence[Any]) -> Any:
-    """Put those leaves back into containers that were handed out before; what a call added to a dict stays in it.
+    """Put leaves into containers that an earlier call got; keys that a call added to a dict stay in it.
 
     Args:
-        handed: containers as `rebuilt` made them; a call may have written into them since.
+        handed: containers as `rebuilt` made them; a call may have changed them since.
         value: containers of the same structure.
         flat: one leaf for each of `leaves(value)`.
 
     Returns:
-        The containers to hand out: the same dict and list objects, tuples anew.
+        The same dict and list objects, and new tuples.
     """
     return _refilled(handed, value, iter(flat))
 
 
 def along(handed: Any, value: Any) -> list[Any]:
-    """Return the leaf of `handed` at the place of each of `leaves(value)`; None where a call took it away."""
+    """Return the leaf of `handed` that corresponds to each of `leaves(value)`; None where a call removed it."""
     if type(value) is dict:
         known = handed if type(handed) is dict else {}
         return [leaf for key, one in value.items() for leaf in along(known.get(key), one)]
@@ -65,7 +64,7 @@ def along(handed: Any, value: Any) -> list[Any]:
 
 
 def holds_more(handed: Any, value: Any) -> bool:
-    """Whether a call left something in containers: keys or places that `value` lacks."""
+    """Return whether the containers' structure differs from `value`: a call has added or removed items."""
     if type(handed) is not type(value):
         return True
     if type(value) not in CONTAINERS:

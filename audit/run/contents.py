@@ -1,8 +1,8 @@
-"""Runs in a child: what lies at the addresses that timed calls read, other values for each call.
+"""Runs in a child: new argument values at the same addresses for each timed call.
 
-Every call finds its arguments in one of few `homes`, the same addresses again and again. Before each, a content is
-written there past torch's version counters, another one than the home held before. Contents are drawn, as `inputs`
-draws, or mixed anew from two draws: then no call before has seen these numbers, not even one of them.
+Every call gets one of a few buffer sets. Before the call a content is written there past torch's version counters,
+another one than the set held before. A content is a draw of `inputs`, or a mixture of two draws, whose numbers no
+earlier call has seen.
 """
 
 from __future__ import annotations
@@ -21,28 +21,25 @@ from audit.run.outputs import packed
 from audit.run.raw_memory import Arena, Kind
 from audit.run.ties import REFUSED
 
-HOMES = 2
+BUFFER_SETS = 2
 MOST_CONTENTS = 14
 MOST_BYTES = 4 << 30
-"""Contents and their right results take no more device memory than this, nor more than a quarter of what is free. Where
-two do not fit, they lie on the host."""
+"""The most device memory for contents and their right results, besides a quarter of the free memory. Where two contents
+do not fit, all are stored on the host."""
 MOST_ELEMENTS = 1 << 22
-"""Of a larger right result so many elements are kept, in pieces drawn anew for each batch of contents."""
+"""The most elements of a right result that are stored, in pieces drawn for each batch of contents."""
 REFERENCE_MS = 30.0
-"""A batch of contents may take this long to be answered by the reference."""
+"""The most time of the reference for a batch of contents."""
 DRAWN_SHARE = 0.25
-"""Of the contents that are as `inputs` draws them; one at least in each batch, and one that is mixed."""
+"""The share of contents that are draws; each batch has at least one draw and one mixture."""
 LEAST_SHARE, MOST_SHARE = 0.15, 0.85
-"""How much of a mixture comes from the first of two draws."""
+"""The bounds of the first draw's share in a mixture."""
 Values = list[Any]
 
 
 @dataclass
 class Content:
-    """One content: where it lies, which draw it is (None: a mixture), and what is right for it.
-
-    `scale` is the root mean square of the right result.
-    """
+    """One content: its row in the arena, the number of its draw (None: a mixture), and the rms of its right result."""
 
     row: int
     drawn: int | None
@@ -52,15 +49,15 @@ class Content:
 
 
 class Contents:
-    """The homes of the arguments, and the contents that take turns there.
+    """The `buffer_sets` of the arguments, and the contents written there.
 
     Args:
-        draws: argument lists of one shape, on the host; those whose numbers, shapes or types differ from the first
-            one's are left out.
-        place: puts an argument list where calls expect it, as copies.
-        reference: what is right for arguments in a home, in the baseline's own precision.
-        choice: what draws.
-        free_bytes: of device memory.
+        draws: argument lists of one shape, on the host; a list with other numbers, shapes or types than the first is
+            left out.
+        place: copies an argument list to where calls expect it.
+        reference: computes the right result, in the baseline's own precision.
+        choice: the random numbers.
+        free_bytes: free device memory.
     """
 
     def __init__(
@@ -74,11 +71,11 @@ class Contents:
     ) -> None:
         self._numbers = [number for number, draw in enumerate(draws) if _alike(draw, draws[0])]
         self._draws = [draws[number] for number in self._numbers]
-        self.homes: list[Values] = [place(self._draws[index % len(self._draws)]) for index in range(HOMES)]
+        self.buffer_sets: list[Values] = [place(self._draws[index % len(self._draws)]) for index in range(BUFFER_SETS)]
         self._reference, self._choice = reference, choice
-        self._buffers = [tensors(home) for home in self.homes]
+        self._buffers = [tensors(buffer_set) for buffer_set in self.buffer_sets]
         self._kinds = [Kind.of(one) for one in self._buffers[0]]
-        self._held: list[object] = [None] * HOMES
+        self._held: list[object] = [None] * BUFFER_SETS
         self._pieces: list[int] | None = None
         self._used: dict[str, set[int]] = {}
         self._mixed = [mixable(columns) for columns in zip(*(tensors(draw) for draw in self._draws), strict=True)]
@@ -87,9 +84,9 @@ class Contents:
         self._make_room(free_bytes)
 
     def renew(self, count: int) -> None:
-        """Draws a batch of new contents, `count` of them or as many as there is room for, two at least.
+        """Draw a batch of new contents, `count` or as many as fit, two at least.
 
-        Once the reference has refused a mixture, there are none any more.
+        Once the reference has refused a mixture, no more are made.
         """
         try:
             self._renew(max(2, min(count, self.most)))
@@ -100,12 +97,12 @@ class Contents:
             self._renew(max(2, min(count, self.most)))
 
     def spend(self, reference_ms: float) -> None:
-        """Bounds a batch, since each content costs a call of the reference, which takes so long."""
+        """Bound the size of a batch by the time of one call of the reference."""
         self.most = max(2, min(self.most, int(REFERENCE_MS / max(reference_ms, 1e-3))))
 
     def taken(self, owner: str, count: int) -> list[tuple[Content, int]]:
-        """So many contents with a home each, in a drawn order: none twice for an owner while the batch has others, and
-        never what a home held last.
+        """Return contents with a buffer set each, in random order: none twice for an owner while the batch has others,
+        and none that the set held last.
 
         Raises:
             LookupError: there is no batch.
@@ -116,26 +113,26 @@ class Contents:
             ways = self._ways(used) or self._ways(set()) or [(one, 0) for one in self.batch]
             if not ways:
                 raise LookupError("no contents to choose from: call `renew` first")
-            content, home = self._choice.choice(ways)
+            content, buffer_set = self._choice.choice(ways)
             used.add(content.row)
-            self._held[home] = content.key
-            found.append((content, home))
+            self._held[buffer_set] = content.key
+            found.append((content, buffer_set))
         return found
 
-    def write(self, content: Content, home: int) -> None:
-        """Writes a content into a home, within lists and dicts made anew."""
-        for column, buffer in enumerate(self._buffers[home]):
+    def write(self, content: Content, buffer_set: int) -> None:
+        """Write a content into a buffer set, within new lists and dicts."""
+        for column, buffer in enumerate(self._buffers[buffer_set]):
             raw_memory.write(buffer, self._arena.view(content.row, column))
-        filled = iter(self._buffers[home])
+        filled = iter(self._buffers[buffer_set])
         flat = [next(filled) if isinstance(x, torch.Tensor) else x for x in leaves(self._draws[0])]
-        self.homes[home][:] = rebuilt(self._draws[0], flat)
+        self.buffer_sets[buffer_set][:] = rebuilt(self._draws[0], flat)
 
     def wanted(self, content: Content) -> torch.Tensor:
-        """Return the right result for a content, or its pieces, as a vector; let go of it before claimed code runs."""
+        """Return the right result for a content, or its pieces, as a vector; drop it before claimed code runs."""
         return self._arena.view(content.row, len(self._kinds))
 
     def part_of(self, result: torch.Tensor) -> torch.Tensor:
-        """The elements of a result that `wanted` has."""
+        """Return the elements of a result that correspond to `wanted`."""
         return pieces_of(result, self._pieces)
 
     def _renew(self, rows: int) -> None:
@@ -148,7 +145,7 @@ class Contents:
                 self._answer(self.batch[-1])
 
     def _kinds_of_contents(self, rows: int) -> list[bool]:
-        """Which of so many contents are mixtures: most, but one at least of either kind."""
+        """Return which contents of a batch are mixtures: most, but at least one of either kind."""
         if not self.mixes:
             return [False] * rows
         sure = [False, True]
@@ -157,7 +154,7 @@ class Contents:
 
     def _make_room(self, free_bytes: int) -> None:
         with torch.no_grad():
-            result = packed(self._reference(*self.homes[0]))
+            result = packed(self._reference(*self.buffer_sets[0]))
         self.shape, self.dtype = tuple(result.shape), result.dtype
         self.elements = min(result.numel(), MOST_ELEMENTS)
         kinds = [*self._kinds, Kind(result.dtype, (self.elements,), (1,))]
@@ -170,7 +167,7 @@ class Contents:
                 raw_memory.write(self._draw(number, column), x)
 
     def _drawn_pieces(self) -> list[int] | None:
-        """Which pieces of the result count in this batch; None where all of it does."""
+        """Return the numbers of the pieces to compare in this batch; None for the whole result."""
         count = torch.Size(self.shape).numel()
         if count <= self.elements:
             return None
@@ -181,7 +178,9 @@ class Contents:
 
     def _ways(self, used: set[int]) -> list[tuple[Content, int]]:
         left = [one for one in self.batch if one.row not in used]
-        return [(one, home) for one in left for home in range(HOMES) if self._held[home] != one.key]
+        return [
+            (one, buffer_set) for one in left for buffer_set in range(BUFFER_SETS) if self._held[buffer_set] != one.key
+        ]
 
     def _drawn(self, row: int, number: int) -> Content:
         for column in range(len(self._kinds)):
@@ -189,7 +188,7 @@ class Contents:
         return Content(row, self._numbers[number], key=("drawn", number))
 
     def _mixture(self, row: int, number: int) -> Content:
-        """Every mixable tensor between two draws, or smaller than the only one; the others as the first of them is."""
+        """Make a content with every mixable tensor between two draws, or scaled down if there is one draw."""
         other = (number + 1) % len(self._draws)
         share = self._choice.uniform(LEAST_SHARE, MOST_SHARE)
         for column, mixes in enumerate(self._mixed):
@@ -203,10 +202,10 @@ class Contents:
         return Content(row, None)
 
     def _answer(self, content: Content) -> None:
-        """Has the reference compute what is right, in a home."""
+        """Store the reference's result for a content."""
         self.write(content, 0)
         self._held[0] = content.key
-        result = packed(self._reference(*self.homes[0]))
+        result = packed(self._reference(*self.buffer_sets[0]))
         part = self.part_of(result)
         with suppress(correctness.NothingFinite):
             content.scale = correctness.rms(part.double())
@@ -214,7 +213,7 @@ class Contents:
 
 
 def _alike(one: Values, other: Values) -> bool:
-    """Whether two argument lists differ in nothing but the values of tensors."""
+    """Return whether two argument lists differ in values of tensors alone."""
     pairs = list(zip(leaves(one), leaves(other), strict=False))
     if len(leaves(one)) != len(leaves(other)):
         return False
@@ -227,11 +226,11 @@ def _alike(one: Values, other: Values) -> bool:
 
 
 PIECE = 4096
-"""Elements of one part of a large result."""
+"""Elements of one piece of a large result."""
 
 
 def mixture(one: torch.Tensor, other: torch.Tensor, share: float) -> torch.Tensor:
-    """Numbers between those of two tensors; where both are the same, or not finite, those of the first."""
+    """Return numbers between those of two tensors; where both are equal, or not finite, those of the first."""
     wide = torch.float64 if one.dtype == torch.float64 else torch.float32
     mixed = one.to(wide) * share + other.to(wide) * (1 - share)
     keep = (one == other) | ~(one.isfinite() & other.isfinite())
@@ -239,7 +238,7 @@ def mixture(one: torch.Tensor, other: torch.Tensor, share: float) -> torch.Tenso
 
 
 def pieces_of(result: torch.Tensor, pieces: Sequence[int] | None) -> torch.Tensor:
-    """A result as a vector, row major: all of it, or pieces of `PIECE` elements by their numbers."""
+    """Return a result as a vector, row major: all of it, or the numbered pieces of `PIECE` elements."""
     flat = result.reshape(-1)
     if pieces is None:
         return flat
@@ -248,7 +247,7 @@ def pieces_of(result: torch.Tensor, pieces: Sequence[int] | None) -> torch.Tenso
 
 
 def mixable(columns: Sequence[torch.Tensor]) -> bool:
-    """Whether numbers between those of several draws are such as the draws may have: fractions, and not all alike."""
+    """Return whether a tensor may be mixed: its draws hold fractions and are not all alike."""
     first = columns[0]
     if first.dtype not in (torch.float16, torch.bfloat16, torch.float32, torch.float64) or not first.numel():
         return False

@@ -1,4 +1,4 @@
-"""Runs in a child: a GPU's side of a session, for compiled variants and `.py` ones."""
+"""Runs in a child: the GPU as the device of a session, for compiled variants and `.py` ones."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ import torch
 from torch.autograd.profiler import profile
 
 from audit.build.cuda import fast_load
-from audit.build.python.load import function_of, stand_in
+from audit.build.python.load import function_of, replace_load_inline
 from audit.build.sealed import sealed
 from audit.build.settings import Configuration, CudaLibrary, CudaPython, CudaPythonSettings, CudaSettings
 from audit.model import Harness
@@ -24,23 +24,23 @@ from audit.run import raw_memory
 from audit.run.raw_memory import Checksums
 
 POISONED_BLOCKS = 4
-"""Freed blocks of the output's size that are filled: the claim may take scratch memory before its output."""
+"""Freed blocks of the output's size to fill: the claimed code may allocate scratch memory before its output."""
 MEMORY = ("plain", "traced", "reuse", "filled_nan", "poison_nan", "poison_number")
 WORD_BYTES = 4
 _LOADED: dict[Path, dict[str, Callable[..., Any]]] = {}
 _MODULES: dict[Path, Any] = {}
-"""What this process has loaded, by the library's path."""
+"""The libraries that this process has loaded, by path."""
 ONE_MODE = "a session on a GPU keeps to one configuration"
 MOST_LAUNCHES = 200
-"""Launches listed one by one; of a call with more, the first ones are."""
+"""The most launches of a call that are listed."""
 
 
 class Cuda:
     """The current GPU and one compiled module.
 
-    Memory modes: `plain` and `reuse` leave torch's caching allocator as it is, and so does `traced`, which lists the
-    kernels of every call; `filled_nan` has torch fill whatever `empty` returns with NaN; the poisons fill freed blocks
-    of the output's size with a pattern before a call.
+    Memory modes: `plain`, `reuse` and `traced` leave torch's caching allocator as it is; `traced` lists the kernels of
+    every call. `filled_nan` has torch fill the results of `empty` with NaN; the poison modes fill freed blocks of the
+    output's size with a pattern before a call.
     """
 
     def __init__(self, settings: CudaSettings | CudaPythonSettings) -> None:
@@ -55,11 +55,11 @@ class Cuda:
         self._launches: list[dict[str, Any]] = []
 
     def load(self, entry: str, harness: Harness) -> Callable[..., Any]:
-        """See `SessionDevice`. Raises LookupError naming the functions the module has."""
+        """See `SessionDevice` and `entry_of`."""
         return entry_of(self._settings, entry, harness)
 
     def begin(self) -> None:
-        """See `SessionDevice`. Undoes what an earlier session of this process asked for."""
+        """See `SessionDevice`. Undo the settings of an earlier session of this process."""
         torch.cuda.empty_cache()
         filled = self._memory == "filled_nan"
         torch._C._set_deterministic_algorithms(filled, warn_only=filled)  # the public one imports a compiler: seconds
@@ -78,18 +78,18 @@ class Cuda:
         return self._checksums.of(tensor)
 
     def before_call(self, output_bytes: Sequence[int]) -> None:
-        """See `SessionDevice`. Fills the blocks the allocator will hand out next, if so asked."""
+        """See `SessionDevice`. In a poison mode, fill the blocks that the allocator will hand out next."""
         if self._pattern is not None:
             for size in dict.fromkeys(output_bytes):
                 _poison(size, self._pattern)
         torch.cuda.synchronize()
-        _last_error()  # whatever came before is not this call's
+        _last_error()  # clear the error of earlier calls
         if self._memory == "traced":
             self._profile = _profiler()
             self._profile.__enter__()
 
     def after_call(self) -> None:
-        """See `SessionDevice`. A launch the driver refused is remembered: kernels need not check for it."""
+        """See `SessionDevice`. Record a launch that the driver refused: claimed code may not check for it."""
         torch.cuda.synchronize()
         refused = _last_error()
         if refused is not None:
@@ -105,7 +105,7 @@ class Cuda:
 
     def trace(self) -> dict[str, Any]:
         """See `SessionDevice`. Kernels are listed in the mode `traced`, refused launches always."""
-        if self._profile is not None:  # the call raised, so nobody collected
+        if self._profile is not None:  # the call raised
             self._profile.__exit__(None, None, None)
             self._profile = None
         launches, self._launches = self._launches, []
@@ -113,7 +113,7 @@ class Cuda:
 
 
 def require_cuda() -> None:
-    """Raises RuntimeError unless torch can use a GPU here."""
+    """Raise RuntimeError unless torch can use a GPU here."""
     if not torch.cuda.is_available():
         raise RuntimeError(f"torch {torch.__version__} sees no CUDA GPU; use --device emulated")
 
@@ -122,7 +122,7 @@ def entry_of(settings: CudaLibrary | CudaPython, entry: str, harness: Harness) -
     """Return a function of a compiled variant, a module's in the harness's mode and dtype.
 
     Raises:
-        LookupError: it has no such function; names those it has.
+        LookupError: the variant has no such function; lists its functions.
     """
     if isinstance(settings, CudaPython):
         return _entry_of_python(settings, entry, harness)
@@ -133,7 +133,7 @@ def entry_of(settings: CudaLibrary | CudaPython, entry: str, harness: Harness) -
 
 
 def _functions(settings: CudaLibrary) -> dict[str, Callable[..., Any]]:
-    """Return the functions that a library offers, by name; once a process, since types may not be registered twice."""
+    """Return the functions of a library by name; load it once a process, since types may not be registered twice."""
     if settings.library not in _LOADED:
         _LOADED[settings.library] = _loaded(settings)
     return _LOADED[settings.library]
@@ -148,7 +148,7 @@ def _loaded(settings: CudaLibrary) -> dict[str, Callable[..., Any]]:
 
 
 def _poison(size: int, pattern: int) -> None:
-    """Fills blocks of that many bytes and frees them: the caching allocator hands out the same memory next."""
+    """Fill blocks of that many bytes and free them: the caching allocator hands out the same memory next."""
     word = pattern - (1 << 32) if pattern >> 31 else pattern
     words = -(-size // WORD_BYTES)
     blocks = [torch.empty(size, dtype=torch.uint8, device="cuda") for _ in range(POISONED_BLOCKS)]
@@ -158,7 +158,7 @@ def _poison(size: int, pattern: int) -> None:
 
 
 def _profiler() -> Any:
-    """Return the class inside torch.profiler, which starts without seconds of imports."""
+    """Return the profiler inside torch.profiler, which spares seconds of imports."""
     return profile(use_device="cuda", use_cpu=False, use_kineto=True)
 
 
@@ -185,14 +185,14 @@ def _entry_of_python(settings: CudaPython, entry: str, harness: Harness) -> Call
     """Return the function of that name, or a `ModelNew` in the harness's mode and dtype.
 
     Raises:
-        LookupError: it has neither; what the module itself raises comes through.
+        LookupError: the module has neither. Also any exception of the module itself.
     """
     os.environ.update(settings.environment)
     if settings.extensions is not None:
         from torch.utils import cpp_extension  # reads the environment when it is imported
 
         plain = getattr(cpp_extension.load_inline, "plain", cpp_extension.load_inline)
-        stand_in(lambda _, key: _extension(settings, key), otherwise=plain)
+        replace_load_inline(lambda _, key: _extension(settings, key), otherwise=plain)
     return function_of(
         settings.python,
         entry,
@@ -226,14 +226,14 @@ def _module(library: Path, name: str, digests: Mapping[Path, str]) -> Any:
 
 
 def launches_in(trace: dict[str, Any]) -> list[dict[str, Any]]:
-    """One entry a launch, in order of start, with the keys of an emulated launch and those that only a GPU gives.
+    """Return one entry a launch, in order of start, with the keys of an emulated launch and those of a GPU.
 
     Args:
         trace: the profiler's Chrome trace, times in microseconds.
 
     Returns:
-        `kernel` (demangled), `line` (None: a GPU does not know it), `grid`, `block`, `shared_bytes`, `registers` a
-        thread, `stream`, `microseconds`, `refused` (None: what was refused leaves no kernel).
+        `kernel` (demangled), `line` (None: unknown on a GPU), `grid`, `block`, `shared_bytes`, `registers` a thread,
+        `stream`, `microseconds`, `refused` (None: a refused launch leaves no kernel).
     """
     kernels = [event for event in trace["traceEvents"] if event.get("cat") == "kernel"]
     ordered = sorted(kernels, key=lambda event: float(event["ts"]))

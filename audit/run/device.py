@@ -1,4 +1,4 @@
-"""Runs in a child: the device a session works on, behind one small interface."""
+"""Runs in a child: the interface of a session's device."""
 
 from __future__ import annotations
 
@@ -21,35 +21,39 @@ class SessionDevice(Protocol):
     """The interface of a device to a session."""
 
     def load(self, entry: str, harness: Harness) -> Callable[..., Any]:
-        """The claimed function of that name; a module's in the harness's mode and dtype."""
+        """Return the claimed function of that name; a module's in the harness's mode and dtype.
+
+        Raises:
+            LookupError: there is no such function; lists the known ones.
+        """
 
     def begin(self) -> None:
-        """From here on memory behaves as the session asked for."""
+        """Apply the session's configuration of memory from here on."""
 
     def behave(self, configuration: Configuration) -> None:
-        """Behave as that configuration of the emulated device says. Raises LookupError on a GPU, which has one."""
+        """Apply another configuration of the emulated device. Raises LookupError on a GPU."""
 
     def upload(self, tensor: torch.Tensor) -> torch.Tensor:
-        """A copy of the tensor in device memory."""
+        """Return a copy of the tensor in device memory."""
 
     def checksum(self, tensor: torch.Tensor) -> int | None:
-        """A checksum of what the tensor holds, row major; None where to compare is as quick."""
+        """Return a checksum of the tensor's values, row major; None where a comparison is as quick."""
 
     def before_call(self, output_bytes: Sequence[int]) -> None:
-        """Called right before each call, with the sizes of the outputs it ought to return."""
+        """Prepare memory for a call whose right outputs have those sizes."""
 
     def after_call(self) -> None:
-        """Called right after each call: waits for its kernels; raises what they raised."""
+        """Wait for the kernels of the last call. Raises their exceptions."""
 
     def write_counts(self, tensor: torch.Tensor) -> bytes:
-        """Writes by kernels into each 4-byte word of the tensor, a saturating byte each; empty without the checker."""
+        """Return the number of writes to each 4-byte word of the tensor, as saturating bytes; empty if not counted."""
 
     def trace(self) -> dict[str, Any]:
-        """Return `launches` and `reports` since the last call, and forget them."""
+        """Return and clear the `launches` and `reports` since the last call."""
 
 
 def open_device(settings: DeviceSettings) -> SessionDevice:
-    """Return the device of those settings. Its module is imported here: no device needs what another is made of."""
+    """Return the device of those settings. Imports are local: a session imports its own device alone."""
     if isinstance(settings, EmulatedSettings):
         from audit.run.emulated import Emulated
 

@@ -1,8 +1,8 @@
-"""Runs in a child: whether a case's own inputs distinguish a right result from a trivial candidate, and inputs that do.
+"""Runs in a child: inputs that distinguish a right result from a trivial candidate.
 
 `reference.py` may offer `discriminating(shape, generator)`. Where it does not, and a trivial candidate is right at the
-case's own inputs, the claim's own draws are changed, in one way after another, until the reference's result varies and
-every trivial candidate is wrong. Nothing but values changes: shapes, types, integers and plain numbers stay.
+case's own inputs, this module transforms draws, one way after another, until the reference's result varies and every
+trivial candidate is wrong. Shapes, types, integers and plain numbers stay.
 """
 
 from __future__ import annotations
@@ -21,21 +21,21 @@ from audit.run.transforms import graded, is_real, leaves_range
 Values = list[Any]
 Way = Callable[[torch.Tensor, torch.Generator], torch.Tensor]
 OWN, OTHER = 4, 5
-"""Salts of the two draws that are made: one to ask with, one to change single inputs to."""
+"""Salts of two draws: one to test with, one that replaces single inputs."""
 FACTOR, POWER = (1.5, 4.0), (2.0, 4.0)
-"""Between which numbers a tensor's factor, or the power its values are put to, is drawn."""
+"""The ranges of a tensor's factor and of the power of its values."""
 MANY = 4096
-"""Real numbers of the inputs for each of the result: half of them then sum to what all of them do, or nearly."""
+"""Real input numbers for each result number above which half the inputs have nearly the same mean as all of them."""
 GRADED_SALT = 40
 FAR = 16.0
 
 
 class Discriminator:
-    """The inputs of one problem, by whether they distinguish a right result from a trivial candidate.
+    """The discriminating inputs of one problem.
 
     Args:
         problem: the case.
-        relative: the claim's tolerance as stated.
+        relative: the stated tolerance of the claim.
     """
 
     def __init__(self, problem: Problem, relative: float) -> None:
@@ -43,10 +43,9 @@ class Discriminator:
 
     @cached_property
     def own(self) -> dict[str, int]:
-        """The wrong elements of every trivial candidate at the case's own inputs.
+        """The number of wrong elements of every trivial candidate at the case's own inputs.
 
-        An input that is the right result number for number, here and at discriminating inputs, is left out: the task
-        is to copy it.
+        An input that equals the right result, here and at discriminating inputs, is left out: the task is to copy it.
         """
         copied = self._copies if self.offers else set()
         return {name: wrong for name, wrong in self._raw.items() if name not in copied}
@@ -57,7 +56,7 @@ class Discriminator:
         return self._offered is not None or self._way is not None
 
     def drawn(self, salt: int) -> Values:
-        """Such inputs: the same for the same salt. Raises LookupError where there are none."""
+        """Return discriminating inputs, the same for the same salt. Raises LookupError where there are none."""
         if self._offered is not None:
             values: Values = self._offered(self.problem.shape, self.problem.generator(salt))
             return values
@@ -66,7 +65,7 @@ class Discriminator:
         return self._changed(self._way, salt)
 
     def at(self, values: Values) -> dict[str, int]:
-        """The wrong elements of every trivial candidate at other inputs; what the task copies is none of them."""
+        """Return the number of wrong elements of every trivial candidate at other inputs, without copied inputs."""
         counted = self._counted(values, [self.problem.want])
         return {name: wrong for name, wrong in counted.items() if name not in self._copies}
 
@@ -76,12 +75,12 @@ class Discriminator:
 
     @cached_property
     def relative(self) -> float:
-        """The tolerance that counts for a result of this type."""
+        """The tolerance for a result of this type."""
         return correctness.held_to(self._stated, self.problem.dtype)
 
     @cached_property
     def least_scale(self) -> float:
-        """The size of a result as the case draws it, and no less than what its type can tell apart."""
+        """The rms of the case's result, and no less than its type resolves."""
         return max(self.problem.size, correctness.least_scale(self.problem.dtype, self.relative))
 
     @cached_property
@@ -91,9 +90,9 @@ class Discriminator:
 
     @cached_property
     def _copies(self) -> set[str]:
-        """The inputs that the result holds number for number at the case's own inputs and at those drawn here."""
-        there = self.drawn(OWN)
-        return self._copied_here & copies(self.problem.oracle(there), there)
+        """The inputs that equal the result, at the case's own inputs and at discriminating ones."""
+        drawn = self.drawn(OWN)
+        return self._copied_here & copies(self.problem.oracle(drawn), drawn)
 
     @cached_property
     def _copied_here(self) -> set[str]:
@@ -101,11 +100,11 @@ class Discriminator:
 
     @cached_property
     def _way(self) -> Way | None:
-        """The first way of changing inputs that makes them discriminating; None where none does, or none is needed."""
+        """The first transform that makes inputs discriminating; None where none does, or none is needed."""
         if all(self._raw.values()):
             return None
         found = next((way for way in WAYS.values() if self._discriminates(way, set())), None)
-        if found is None and self._copied_here:  # as no way shows otherwise, the task is to copy an input
+        if found is None and self._copied_here:  # no transform shows otherwise: the task is to copy an input
             found = next((way for way in WAYS.values() if self._discriminates(way, self._copied_here)), None)
         return found
 
@@ -137,7 +136,7 @@ class Discriminator:
 
 
 def _alike(one: torch.Tensor, other: torch.Tensor) -> bool:
-    """Whether two results have one shape, and finite elements at the same places."""
+    """Return whether two results have the same shape, and finite elements in the same positions."""
     return one.shape == other.shape and torch.equal(one.isfinite(), other.isfinite())
 
 
@@ -147,7 +146,7 @@ def _between(bounds: tuple[float, float], generator: torch.Generator) -> float:
 
 
 def _skewed(x: torch.Tensor, generator: torch.Generator) -> torch.Tensor:
-    """Other values between the least and the largest, most of them near the least; zeros stay."""
+    """Return other values between the least and the largest, most of them near the least; zeros stay."""
     power = _between(POWER, generator)
     if not x.numel() or not bool(x.isfinite().all()):
         return x
@@ -165,7 +164,7 @@ def _shifted(x: torch.Tensor, generator: torch.Generator) -> torch.Tensor:
 
 
 def _uneven(x: torch.Tensor, generator: torch.Generator) -> torch.Tensor:
-    """A tensor of one number, as parameters are before training, becomes one of many; others are rescaled."""
+    """Add noise to a constant tensor, such as an untrained parameter; rescale others."""
     if x.numel() > 1 and bool((x == x.reshape(-1)[0]).all()):
         return x + torch.randn(x.shape, generator=generator, dtype=x.dtype)
     return _rescaled(x, generator)
@@ -180,7 +179,7 @@ def _far(x: torch.Tensor, generator: torch.Generator) -> torch.Tensor:
 
 
 def _rows_apart(x: torch.Tensor, generator: torch.Generator) -> torch.Tensor:
-    """Every row, an index of the first dimension, by a factor of its own between 1 / FAR and FAR."""
+    """Multiply each row, an index of the first dimension, by a factor of its own between 1 / FAR and FAR."""
     if not x.dim():
         return _rescaled(x, generator)
     rows = x.shape[0]
@@ -190,13 +189,10 @@ def _rows_apart(x: torch.Tensor, generator: torch.Generator) -> torch.Tensor:
 
 
 def graded_inputs(problem: Problem, relative: float) -> Values | None:
-    """Inputs of which no regular part can stand for the whole, see `transforms.graded`.
+    """Return inputs of which no regular part represents the whole, see `transforms.graded`; fixed inputs stay.
 
-    What the task always draws alike stays.
-
-    Returns:
-        None where a result has few inputs for each of its elements, such inputs leave the range that the task draws
-        from, or roundings need more than half of the tolerance `relative` there.
+    None where the result has few inputs for each element, where such inputs leave the range of the task's draws, or
+    where roundings need more than half of the tolerance `relative`.
     """
     drawn = sum(x.numel() for x in problem.flat if is_real(x))
     try:
@@ -226,7 +222,7 @@ WAYS: dict[str, Way] = {
     "far": _far,
     "rows apart": _rows_apart,
 }
-"""Ways to change a float64 tensor, those that leave a benchmark's range least first."""
+"""Transforms of a float64 tensor, in order of their distance from a benchmark's range."""
 
 
 def wrong_elements(
@@ -237,14 +233,14 @@ def wrong_elements(
     relative: float,
     least_scale: float = 0.0,
 ) -> dict[str, int]:
-    """How many elements of each candidate are wrong, by its name.
+    """Return the number of wrong elements of each trivial candidate, by its name.
 
     Args:
-        want: what is right, float64.
-        others: what is right for other inputs, float64; of several the one nearest to `want` counts.
-        inputs: the arguments `want` is right for.
-        relative: the tolerance that counts.
-        least_scale: stands for the size of `want` where that is smaller.
+        want: the right result, float64.
+        others: right results for other inputs, float64; the one nearest to `want` counts.
+        inputs: the arguments of `want`.
+        relative: the tolerance.
+        least_scale: replaces the rms of `want` where that is smaller.
     """
     scale, counts = max(least_scale, correctness.rms(want)), dict[str, int]()
     for name, one in _candidates(want, others, inputs):
@@ -254,12 +250,12 @@ def wrong_elements(
 
 
 def copies(want: torch.Tensor, inputs: Sequence[Any]) -> set[str]:
-    """The names of the inputs that `want` holds number for number."""
+    """Return the names of the inputs that equal `want`."""
     return {name for name, one in _inputs(want, inputs) if bool(correctness.same(one, want).all())}
 
 
 def one_number(want: torch.Tensor, relative: float) -> bool:
-    """Whether several elements are all right as one and the same number."""
+    """Return whether a constant result would be right in all of several elements."""
     finite = want[want.isfinite()]
     middle = float(finite.mean()) if len(finite) else 0.0
     scale = correctness.rms(want)

@@ -1,6 +1,6 @@
-"""Runs in a child: the emulated device's side of a session, for `.cu` variants and `.py` ones.
+"""Runs in a child: the emulated device of a session, for `.cu` variants and `.py` ones.
 
-CUDA texts in a `.py` run in the emulator and Triton kernels in Triton's interpreter; the rest is torch's on the CPU.
+CUDA texts in a `.py` run in the emulator and Triton kernels in Triton's interpreter; torch runs on the CPU.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ import torch
 
 from audit.build.emulated.library import load
 from audit.build.emulated.runtime import Runtime
-from audit.build.python.load import function_of, stand_in
+from audit.build.python.load import function_of, replace_load_inline
 from audit.build.settings import Configuration, EmulatedPythonSettings, EmulatedSettings
 from audit.model import Harness
 from audit.run.fake_cuda_tensors import FakeCuda, fake_cuda
@@ -31,7 +31,7 @@ class Emulated:
         self._configuration = settings.configuration
 
     def load(self, entry: str, harness: Harness) -> Callable[..., Any]:  # noqa: ARG002
-        """See `SessionDevice`. Raises LookupError naming the functions the library has."""
+        """See `SessionDevice`."""
         functions = load(self._library, self._header_set, self._digests, prefix=self._runtime.prefix)
         if entry not in functions:
             raise LookupError(f"no function {entry}; the extension has: {', '.join(functions) or 'none'}")
@@ -47,7 +47,7 @@ class Emulated:
         self._runtime.configure(**configuration.model_dump())
 
     def upload(self, tensor: torch.Tensor) -> torch.Tensor:
-        """See `SessionDevice`. The copy lies in the emulated device's own memory region."""
+        """See `SessionDevice`. The copy is in the emulated device's own memory region."""
         return torch.empty_like(tensor).copy_(tensor)
 
     def checksum(self, tensor: torch.Tensor) -> int | None:  # noqa: ARG002
@@ -65,7 +65,7 @@ class Emulated:
         return self._runtime.write_counts(spanned(tensor)) if self._checks else b""
 
     def blank_unwritten(self, result: torch.Tensor) -> bool:
-        """Puts the pattern of fresh memory over what the last launch did not write, if only a part of it was run."""
+        """Fill elements that the last launch did not write with the pattern of fresh memory, if it ran in part."""
         return self._runtime.blank_unwritten(result)
 
     def trace(self) -> dict[str, Any]:
@@ -77,7 +77,7 @@ class Emulated:
 
 
 class EmulatedPython(Emulated):
-    """CPU tensors in the emulated device's memory; CUDA texts and Triton kernels run there, the rest is torch's."""
+    """The emulated device for a `.py` variant, with CPU tensors in its memory."""
 
     def __init__(self, settings: EmulatedPythonSettings) -> None:
         self._runtime = Runtime(settings.runtime, settings.digests)
@@ -88,10 +88,10 @@ class EmulatedPython(Emulated):
         )
         fake_cuda(settings.configuration.compute_capability)
         if settings.libraries or settings.refusals:
-            stand_in(self._extension, otherwise=None)
+            replace_load_inline(self._extension, otherwise=None)
 
     def load(self, entry: str, harness: Harness) -> Callable[..., Any]:
-        """See `SessionDevice`. Raises what the module raises, LookupError where it has no such function."""
+        """See `SessionDevice`. Raises any exception of the module too."""
         settings = self._settings
         with FakeCuda():
             function = function_of(
@@ -126,7 +126,7 @@ class EmulatedPython(Emulated):
         return module
 
     def trace(self) -> dict[str, Any]:
-        """See `SessionDevice`. Triton's own failures stand behind what the access checker reports."""
+        """See `SessionDevice`. Failures of Triton's interpreter follow the reports of the access checker."""
         events = super().trace()
         if not self._settings.exact_lines:
             known = self._triton.kernels if self._triton else set()

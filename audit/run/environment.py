@@ -1,4 +1,4 @@
-"""The machine and the versions an audit ran with. Says nothing that identifies a person, a host or a path."""
+"""The machine and the versions of an audit, without anything that identifies a person, a host or a path."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ OPTIONAL = ("triton",)
 
 
 def describe(*, seeds: tuple[int, ...]) -> Environment:
-    """The environment of this process; `seeds` is the entropy the inputs are made from."""
+    """Return the environment of this process; `seeds` is the entropy of the inputs."""
     return Environment(
         kit=__version__,
         started_utc=datetime.now(UTC).isoformat(timespec="seconds"),
@@ -38,7 +38,7 @@ def processor() -> str:
 
 
 def processor_and_cores() -> str:
-    """The processor's name and how many cores this process may use."""
+    """Return the processor's name and the number of cores this process may use."""
     return f"{processor()}, {machine.cores()} cores"
 
 

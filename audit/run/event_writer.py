@@ -1,9 +1,8 @@
-"""In a session's process: the one way to send events, through native code of ours, and to leave files.
+"""In a session's process: send events through native code of ours, and write files.
 
-`EventWriter.serve` hands control to that code, which asks for one event after another: everything a session does,
-claimed code included, runs below it, so that any other caller of it is seen. It holds the interpreter's lock while it
-seals, so no other thread of Python runs as long as a key exists. The functions that serialise are captured before
-claimed code is loaded.
+`EventWriter.serve` calls that code, which requests one event after another: the whole session, claimed code included,
+runs below it, so any other caller of it is seen. It holds the interpreter's lock while it seals, so no other Python
+thread runs while a key exists. The functions that serialise are bound before claimed code is loaded.
 """
 
 from __future__ import annotations
@@ -24,7 +23,7 @@ from audit.run import results
 RAISED, OVER, MORE = -1, 0, 1
 SERVED, BROKEN = 0, 1
 LOWEST, SPREAD = 48, 64
-"""The channel's descriptor is one of `SPREAD` numbers from `LOWEST` on: none that a shell or a program counts on."""
+"""The channel's descriptor is one of `SPREAD` numbers from `LOWEST` on, above those that programs expect."""
 NEW_FILE = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC
 Event = dict[str, Any]
 
@@ -34,7 +33,7 @@ class ParentGone(Exception):
 
 
 class EventWriter:
-    """The native library of `supervisors.library` in this process; made before the fork, opened after it."""
+    """The native library of `supervisors.library`; loaded before the fork, opened after it."""
 
     def __init__(self, library: str) -> None:
         native = ctypes.PyDLL(library)
@@ -50,7 +49,7 @@ class EventWriter:
             raise OSError(failed, "the session's channel cannot be opened")
 
     def serve(self, events: Iterator[Event]) -> None:
-        """Send the events as they come. Raises what the iterator raises; ParentGone where the channel is closed."""
+        """Send the events. Raises any exception of the iterator, and ParentGone where the channel is closed."""
         raised: list[BaseException] = []
         hand, encode, take = self._hand, self._encode, iter(events).__next__
 
@@ -59,7 +58,7 @@ class EventWriter:
                 data = "".join(encode(take(), 0)).encode("ascii")
             except StopIteration:
                 return OVER
-            except BaseException as error:  # native code lies between here and the handler
+            except BaseException as error:  # cannot pass through the native caller
                 raised.append(error)
                 return RAISED
             return MORE if hand(data, ctypes.c_size_t(len(data))) == 0 else RAISED
@@ -68,12 +67,11 @@ class EventWriter:
         if raised:
             raise raised[0]
         if ended != SERVED:
-            raise ParentGone("what this session tells is no longer taken")
+            raise ParentGone("the parent no longer takes events of this session")
 
     @staticmethod
     def keep(file: Path, tensor: torch.Tensor) -> str:
-        """Write the bytes of a contiguous tensor of the host to a new file, whatever had that name before; return their
-        `results.digest_of`.
+        """Write the bytes of a contiguous host tensor to a new file in place of an old one; return `results.digest_of`.
 
         Raises:
             OSError: the file cannot be written.
@@ -96,7 +94,7 @@ _unlink, _open, _write, _close, _digest = os.unlink, os.open, os.write, os.close
 
 
 def _encoder() -> Any:
-    """Return the encoder inside `json`, without the names it is looked up by; it refuses NaN and infinities."""
+    """Return the C encoder of `json`, without a name that claimed code can replace; it refuses NaN and infinities."""
     make = encoder.c_make_encoder  # type: ignore[attr-defined]
     quote = encoder.encode_basestring_ascii
     return make(None, _refused, quote, None, ":", ",", False, False, False)

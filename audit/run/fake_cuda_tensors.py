@@ -1,7 +1,6 @@
-"""Runs in a child: CPU tensors that answer as CUDA tensors do, so that Python written for a GPU takes its GPU path.
+"""Runs in a child: CPU tensors that report a CUDA device, so that Python written for a GPU takes its GPU path.
 
-Without it `x.is_cuda` sends a source down its fallback, and `device="cuda"` raises. Values are not touched: only what a
-tensor reports as its device, and the device that a function is asked for.
+Without it `x.is_cuda` selects a source's fallback, and `device="cuda"` raises. Values stay as they are.
 """
 
 from __future__ import annotations
@@ -15,12 +14,12 @@ import torch
 from torch.overrides import TorchFunctionMode
 
 MULTIPROCESSORS = 40
-"""Of the T4 the emulated device stands for, and its memory in bytes."""
+"""Multiprocessors and memory of the T4 that the emulated device models."""
 MEMORY_BYTES = 16 << 30
 
 
 class FakeCuda(TorchFunctionMode):
-    """While entered, every CPU tensor reports `cuda:0` as its device, and a tensor asked for there lies on the CPU."""
+    """While active, every CPU tensor reports `cuda:0` as its device, and tensors requested there are on the CPU."""
 
     def __init__(self) -> None:
         super().__init__()
@@ -33,7 +32,7 @@ class FakeCuda(TorchFunctionMode):
         return self
 
     def __exit__(self, *raised: Any) -> None:
-        """End the mode also where one that claimed code has left on is taken off in its place."""
+        """End this mode even if torch pops another one, which claimed code left active."""
         self._entered = False
         super().__exit__(*raised)  # type: ignore[no-untyped-call]
 
@@ -53,9 +52,9 @@ class FakeCuda(TorchFunctionMode):
 
 
 def fake_cuda(compute_capability: int) -> None:
-    """Makes `torch.cuda` answer for one idle GPU of that compute capability (75 is 7.5), for good in this process.
+    """Make `torch.cuda` report one idle GPU of that compute capability (75 is 7.5), for good in this process.
 
-    Not initialised, whatever else it says: seeding torch would reach for the generator of a GPU that is not there.
+    It stays uninitialised: seeding torch would access the generator of the missing GPU.
     """
     capability = divmod(compute_capability, 10)
     properties = SimpleNamespace(
@@ -87,7 +86,7 @@ def fake_cuda(compute_capability: int) -> None:
 
 
 def _attribute(function: Any) -> str:
-    """`is_cuda` for the getter of that attribute, `Tensor.cuda` for that method, else whatever the function's name."""
+    """Return the key of a function in `_ANSWERS`: `is_cuda` for that attribute's getter, `cuda()` for that method."""
     owner = getattr(function, "__self__", None)
     return str(getattr(owner, "__name__", "")) if type(owner).__name__ == "getset_descriptor" else _method(function)
 
@@ -114,7 +113,7 @@ _ANSWERS: dict[str, Callable[[torch.Tensor], Any]] = {
 
 
 def _here(value: Any) -> Any:
-    """A place on a GPU becomes the CPU; all else stays."""
+    """Return the CPU for a CUDA device, and any other value as it is."""
     if isinstance(value, torch.device) and value.type == "cuda":
         return torch.device("cpu")
     return "cpu" if isinstance(value, str) and value.partition(":")[0] == "cuda" else value

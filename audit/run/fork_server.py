@@ -1,9 +1,8 @@
-"""The trusted parents: the fork server imports torch once and forks supervisors, each of which forks fresh processes.
+"""The trusted parents: the fork server imports torch once and forks supervisors, each of which forks sessions.
 
-The first argument is a socket over which two descriptors come for each supervisor: where its requests come from and
-where its replies go. The second is the native library through which sessions send their events. A supervisor reads
-requests and answers each with a `wire.Ended`, a line of JSON; a request with `keep` leaves its process for the next
-one, `Release` ends it.
+The first argument is a socket that receives two descriptors for each supervisor, for requests and for replies. The
+second is the native library through which sessions send events. A supervisor answers each request with a `wire.Ended`,
+a line of JSON; a request with `keep` leaves its process to the next request, `Release` ends it.
 """
 
 from __future__ import annotations
@@ -18,7 +17,7 @@ from contextlib import suppress
 from pathlib import Path
 
 import torch
-import torch.fx.experimental.symbolic_shapes  # with sympy, for tensors without memory: once, not in each session
+import torch.fx.experimental.symbolic_shapes  # imports sympy once, not in each session with meta tensors
 
 from audit.build.names import FOLDERS
 from audit.build.settings import (
@@ -47,23 +46,23 @@ KINDS: dict[str, Serve] = {
 
 
 def main() -> None:
-    """Fork a supervisor for every pair of descriptors until the socket ends; no process started here lives longer.
+    """Fork a supervisor for every pair of descriptors until the socket closes; then end all descendants.
 
-    Between two audits the judge asks for `SETTLE`, upon which all of them end.
+    At `SETTLE`, which the judge sends between two audits, end all of them too.
     """
     process_state.prepare()
-    gc.freeze()  # no session that collects garbage looks at all of torch, nor copies its pages
+    gc.freeze()  # a session's garbage collector neither visits torch's objects nor copies their pages
     native.adopt_orphans()
     prepare_policy()  # once, for every process forked from here
-    inspectable(False)  # the descriptors of its parents are closed to claimed code
+    inspectable(False)  # claimed code cannot open this process's descriptors
     torch.set_num_threads(1)
     writer = EventWriter(sys.argv[2])
     channel = socket.socket(fileno=int(sys.argv[1]))
-    signal.signal(signal.SIGCHLD, signal.SIG_IGN)  # supervisors that have ended leave nothing behind
+    signal.signal(signal.SIGCHLD, signal.SIG_IGN)  # the kernel reaps supervisors
     while True:
         asked, descriptors, _, _ = socket.recv_fds(channel, 1, 2)
         if asked == wire.SETTLE:
-            while processes.descendants("self"):  # a busy machine takes its time; the judge waits so long and no longer
+            while processes.descendants():  # the judge's wait has a limit
                 processes.end_all(first=False)
             channel.send(wire.SETTLE)
             continue
@@ -81,12 +80,12 @@ def main() -> None:
 
 
 def _serve(asked: int, replied: int, writer: EventWriter) -> None:
-    """Answer requests until there are no more, as the first process of a namespace where one is offered."""
+    """Answer requests until there are no more, as the first process of a PID namespace where one is offered."""
     replies = os.fdopen(replied, "w", encoding="utf-8")
-    with suppress(BrokenPipeError):  # the pool was closed before it asked for anything
-        replies.write(f"{os.getpid()}\n")  # by which the judge ends all of this, should no answer come
+    with suppress(BrokenPipeError):  # the pool was closed before its first request
+        replies.write(f"{os.getpid()}\n")  # the judge kills this process if no answer comes
         replies.flush()
-    inspectable(True)  # a user namespace is set up through files of its own that it must be able to open
+    inspectable(True)  # to set up a user namespace, the process opens files of its own in /proc
     first = become_first()
     inspectable(False)
     kept: Child | None = None
@@ -116,24 +115,24 @@ _SLACK_S = 30.0
 
 
 def policy_of(request: Request) -> Policy:
-    """Return the policy for the process that serves a request, the first where it serves several."""
-    place, devices = request.place, request.devices
-    reads = place.reads if place else request.inputs
-    writes = [str(path) for path in ((place.results,) if place else request.writes)]
-    caches = place.caches if place else request.caches
-    beside = [] if request.reference is None else [request.reference.parent]
+    """Return the policy for the process that serves a request, and later ones if it is kept."""
+    shared, devices = request.shared_folders, request.devices
+    reads = shared.reads if shared else request.inputs
+    writes = [str(path) for path in ((shared.results,) if shared else request.writes)]
+    caches = shared.caches if shared else request.caches
+    claim = [] if request.reference is None else [request.reference.parent]
     return Policy(
-        reads=[str(path) for path in (*reads, *beside, *(path for one in devices for path in _read_for(one)))],
+        reads=[str(path) for path in (*reads, *claim, *(path for one in devices for path in _build_folders(one)))],
         writes=writes,
-        caches=[*([str(caches)] if caches else []), *(path for one in devices for path in _kept_by(one))],
+        caches=[*([str(caches)] if caches else []), *(path for one in devices for path in _compiler_caches(one))],
         network=any(isinstance(one, CheckedSettings) for one in devices),
         processor_s=None if request.keep else (request.limit_s + _SLACK_S) * machine.cores(),
         home=next(iter(writes), None),
     )
 
 
-def _read_for(settings: DeviceSettings) -> Iterator[Path]:
-    """Give the folders of the files that a device loads: those of a build lie in a folder of their own."""
+def _build_folders(settings: DeviceSettings) -> Iterator[Path]:
+    """Yield the folders of the files that a device loads; a build has a folder of its own."""
     if isinstance(settings, EmulatedSettings):
         yield from (settings.library.parent, settings.runtime.parent)
     elif isinstance(settings, EmulatedPythonSettings):
@@ -149,8 +148,8 @@ def _read_for(settings: DeviceSettings) -> Iterator[Path]:
             yield Path(os.path.realpath(settings.sanitizer)).parents[1]
 
 
-def _kept_by(settings: DeviceSettings) -> list[str]:
-    """Return the folders in which a `.py` variant keeps what it compiles; they belong to this source alone."""
+def _compiler_caches(settings: DeviceSettings) -> list[str]:
+    """Return the compiler caches of a `.py` variant, which no other source uses."""
     environment = settings.environment if isinstance(settings, CudaPythonSettings) else {}
     return [environment[name] for name in FOLDERS if name in environment]
 

@@ -11,11 +11,11 @@ from audit.run.containers import leaves, rebuilt
 from audit.run.transforms import is_real
 
 TF32_DROPPED = 13
-"""Bits of a float32's mantissa that TF32 has no room for: 23 - 10."""
+"""Bits of a float32's mantissa that TF32 lacks: 23 - 10."""
 
 
 def tf32(x: torch.Tensor) -> torch.Tensor:
-    """A float32 tensor rounded to TF32, to the nearest, ties to even."""
+    """Round a float32 tensor to TF32, to nearest, ties to even."""
     if x.dtype != torch.float32:
         return x.to(x.dtype)
     bits = x.contiguous().view(torch.int32)
@@ -25,7 +25,7 @@ def tf32(x: torch.Tensor) -> torch.Tensor:
 
 
 def split_fp16(x: torch.Tensor) -> torch.Tensor:
-    """A tensor as the sum of its fp16 rounding and of the fp16 rounding of the rest."""
+    """Return the sum of a tensor's fp16 rounding and of the fp16 rounding of the rest."""
     first = x.to(torch.float16).to(x.dtype)
     return first + (x - first).to(torch.float16).to(x.dtype)
 
@@ -36,10 +36,10 @@ FORMATS: dict[str, Callable[[torch.Tensor], torch.Tensor]] = {
     "fp16": lambda x: x.to(torch.float16).to(x.dtype),
     "bf16": lambda x: x.to(torch.bfloat16).to(x.dtype),
 }
-"""Formats that inputs may be rounded to, from more range or precision to less; the result keeps the inputs' dtype."""
+"""In order of falling range or precision."""
 
 
 def each_real(values: list[Any], change: Callable[[torch.Tensor], torch.Tensor]) -> list[Any]:
-    """Arguments with every tensor of numbers with fractions changed, in the same containers."""
+    """Return arguments with every real tensor changed, in containers of the same structure."""
     made: list[Any] = rebuilt(values, [change(x) if is_real(x) else x for x in leaves(values)])
     return made

@@ -1,4 +1,4 @@
-"""Runs in a child: a half-precision matrix product whose second operand is handed over in two layouts, as CUDA-L2's."""
+"""Runs in a child: a half-precision matrix product with the second operand in two layouts, the task of CUDA-L2."""
 
 from __future__ import annotations
 
@@ -12,16 +12,16 @@ from audit.run.imported_file import Arguments, Sizes
 from audit.run.imported_task import Task
 
 HALF_STEP = 16
-"""Products that are summed before a sum in half precision is rounded, as one tensor-core instruction does."""
+"""Products that one tensor-core instruction sums before it rounds to half precision."""
 
 
 class GemmTask(Task):
-    """`(a, b, b_col_major, c)`: a of M x K, b of K x N, the same again column by column, and the destination.
+    """`(a, b, b_col_major, c)`: a of M x K, b of K x N, the same in column-major order, and the destination.
 
     Args:
         path: a file in `original/` of the claim folder.
         half_sums: whether the sum over K is kept in half precision, in the reference too.
-        padded: zeros behind each of M, N and K.
+        padded: the zero padding of each of M, N and K.
     """
 
     def __init__(self, path: Path, *, half_sums: bool, padded: Mapping[str, int]) -> None:
@@ -29,12 +29,12 @@ class GemmTask(Task):
         self._half_sums, self._padded = half_sums, dict(padded)
 
     def agreeing(self, arguments: Arguments) -> Arguments:
-        """The arguments with the second layout made again from the first, for inputs that a probe has changed."""
+        """Return the arguments with the second layout made again from the first, after a probe has changed inputs."""
         a, b, _, c = arguments
         return [a, b, col_major(b), c]
 
     def cost(self, shape: Sizes) -> dict[str, float]:
-        """Compute the least flops, and bytes of a, b and c each once."""
+        """Return the least flops, and the bytes of a, b and c."""
         m, n, k = (float(shape[name]) for name in "MNK")
         return {"flops": 2.0 * m * n * k, "bytes": 2.0 * (m * k + k * n + m * n)}
 
@@ -53,7 +53,7 @@ class GemmTask(Task):
 
 
 def col_major(x: torch.Tensor) -> torch.Tensor:
-    """The elements of a matrix column by column, in a tensor of the matrix's own shape."""
+    """Return the elements of a matrix in column-major order, in a tensor of its own shape."""
     return x.t().reshape(x.shape).contiguous()
 
 

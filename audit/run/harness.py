@@ -1,4 +1,4 @@
-"""Runs in a child: what the published harness does around a call, as the claim's `[harness]` states it."""
+"""Runs in a child: the published harness around a call, as the claim's `[harness]` states it."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ Upload = Callable[[torch.Tensor], torch.Tensor]
 
 
 def stated(folder: Path) -> Harness:
-    """The harness that `claim.toml` in that folder states; one that does nothing where there is no such file.
+    """Return the harness of the `claim.toml` in that folder, or the default harness without such a file.
 
     Raises:
         BadInput: a key of the file is unknown or mistyped.
@@ -27,7 +27,7 @@ def stated(folder: Path) -> Harness:
 
 
 def cast(value: Any, harness: Harness) -> Any:
-    """An argument in the harness's dtype: tensors of fractions, also within containers; all else as it is."""
+    """Return an argument with its floating-point tensors, also within containers, in the harness's dtype."""
     dtype = harness.dtype and getattr(torch, harness.dtype)
     flat = [
         x.to(dtype) if dtype and isinstance(x, torch.Tensor) and x.is_floating_point() else x for x in leaves(value)
@@ -36,27 +36,24 @@ def cast(value: Any, harness: Harness) -> Any:
 
 
 def returning(function: Function, harness: Harness) -> Function:
-    """The function with the destination as its result where it returns none."""
-    place = harness.destination
-    if place is None:
+    """Return the function with the destination as its result where it returns None."""
+    destination = harness.destination
+    if destination is None:
         return function
 
     def call(*arguments: Any) -> Any:
         result = function(*arguments)
-        return arguments[place] if result is None and place < len(arguments) else result
+        return arguments[destination] if result is None and destination < len(arguments) else result
 
     return call
 
 
 def placed(values: list[Any], upload: Upload, host: Collection[int]) -> list[Any]:
-    """The arguments where the harness has them: tensors uploaded, but for copies of those that stay with the host.
+    """Return copies of the arguments in new containers, with tensors uploaded except at the positions in `host`."""
 
-    Containers among them are made anew.
-    """
-
-    def there(x: Any, index: int) -> Any:
+    def copied(x: Any, index: int) -> Any:
         if not isinstance(x, torch.Tensor):
             return x
         return x.clone() if index in host else upload(x)
 
-    return [rebuilt(value, [there(x, index) for x in leaves(value)]) for index, value in enumerate(values)]
+    return [rebuilt(value, [copied(x, index) for x in leaves(value)]) for index, value in enumerate(values)]

@@ -1,7 +1,7 @@
-"""Runs in a child: a Python file of others as a module, unchanged but for the integer constants that a shape names.
+"""Runs in a child: load a Python file of others, unchanged except for the integer constants that a shape names.
 
-What the file asks to be made on a GPU is made on the CPU, so that inputs never depend on the device at hand. Below
-stand its values on their way to the audit.
+Tensors that the file requests on a GPU are made on the CPU, so that inputs never depend on the device at hand. The
+lower half converts the file's values.
 """
 
 from __future__ import annotations
@@ -26,16 +26,16 @@ from audit.run.outputs import flattened
 Sizes = Mapping[str, int]
 
 AS_PUBLISHED = "as_published"
-"""The one size of a shape that names none: the file is run as it is."""
+"""The only size of a shape that replaces no constant."""
 _numbers = itertools.count()
 
 
 class ImportedFile:
-    """One file, loaded when first asked for and once for every choice of sizes.
+    """One file, loaded lazily and once for every choice of sizes.
 
     Args:
         path: the file.
-        beside: modules it may import by name; None stands for one that is not there.
+        beside: modules it may import, by name; None for a stand-in.
     """
 
     def __init__(self, path: Path, *, beside: Mapping[str, Path | None] | None = None) -> None:
@@ -44,10 +44,10 @@ class ImportedFile:
         self._made: dict[tuple[tuple[str, int], ...], ModuleType] = {}
 
     def module(self, sizes: Sizes | None = None) -> Any:
-        """The module with those of its integer constants replaced.
+        """Return the module with those integer constants replaced.
 
         Raises:
-            LookupError: it has no such constant; names those it has. And whatever the file itself raises.
+            LookupError: the file has no such constant; lists its constants. Also any exception of the file itself.
         """
         chosen = {name: size for name, size in (sizes or {}).items() if name != AS_PUBLISHED}
         key = tuple(sorted(chosen.items()))
@@ -60,7 +60,7 @@ class ImportedFile:
 
 @contextmanager
 def as_on_a_gpu(*, meta: bool = False) -> Iterator[None]:
-    """Make tensors that are asked for on a GPU on the CPU, or, to learn shapes alone, on torch's meta device."""
+    """Make tensors that are requested on a GPU on the CPU, or, for shapes alone, on torch's meta device."""
     torch.Generator = _Generator  # type: ignore[misc]
     try:
         with _without_compiler() if meta else nullcontext(), _OnMeta() if meta else FakeCuda():
@@ -75,8 +75,8 @@ _COMPILER = "torch._dynamo"
 
 @contextmanager
 def _without_compiler() -> Iterator[None]:
-    """Spare the import of torch's compiler, over a second, where shapes alone are computed: torch's rules for shapes
-    import it to be left out of what it compiles, and nothing is compiled."""
+    """Spare the import of torch's compiler, which takes over a second: torch's shape rules import it only to be
+    excluded from compilation."""
     if _COMPILER in sys.modules:
         yield
         return
@@ -95,14 +95,14 @@ class _Generators(type):
 
 
 class _Generator(metaclass=_Generators):
-    """A generator of the CPU, whatever device is asked for; a class, since modules name it in their annotations."""
+    """A CPU generator for any requested device; a class, since modules name it in annotations."""
 
     def __new__(cls, *_: Any, **__: Any) -> Any:
         return _PLAIN()
 
 
 class _OnMeta(TorchFunctionMode):
-    """Every tensor is made without memory, whatever device is asked for; random numbers need no generator then."""
+    """Make every tensor on the meta device, whose random numbers need no generator."""
 
     def __torch_function__(self, function: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
         named = {name: value for name, value in (kwargs or {}).items() if name != "generator"}
@@ -112,7 +112,7 @@ class _OnMeta(TorchFunctionMode):
 
 
 class _StandIn(ModuleType):
-    """A module that is not there: any name of it is a type, a function that does nothing, an empty context."""
+    """A stand-in for a missing module: each of its names is a type, a decorator without effect and an empty context."""
 
     def __getattr__(self, name: str) -> Any:
         if name.startswith("__"):
@@ -122,18 +122,18 @@ class _StandIn(ModuleType):
 
 class _Nothing:
     def __init__(self, *_: Any, **__: Any) -> None:
-        """Takes anything."""
+        """Take any arguments."""
 
     def __enter__(self) -> None:
-        """Changes nothing."""
+        """Do nothing."""
 
     def __exit__(self, *_: object) -> None:
-        """Changes nothing."""
+        """Do nothing."""
 
 
 @contextmanager
 def _named_modules(files: Mapping[str, Path | None]) -> Iterator[None]:
-    """Lets `import name` find those files for a while, and only then."""
+    """Make `import name` find those files within this context."""
     before = {name: sys.modules.get(name) for name in files}
     try:
         for name, path in files.items():
@@ -153,21 +153,21 @@ def _loaded(path: Path, sizes: Sizes, *, name: str) -> ModuleType:
     if missing:
         raise LookupError(f"{path.name} has no constant {missing[0]}; it has: {', '.join(constants) or 'none'}")
     for size, value in sizes.items():
-        holder, place = constants[size]
+        holder, index = constants[size]
         constant = ast.copy_location(ast.Constant(int(value)), holder)
-        if place is None:
+        if index is None:
             holder.value = constant
         else:
-            holder.elts[place] = constant
+            holder.elts[index] = constant
     module = ModuleType(name)
     module.__file__ = str(path)
-    sys.modules[name] = module  # dataclasses look their module up there, torch.compile those of what it traces
+    sys.modules[name] = module  # dataclasses and torch.compile look the module up there
     exec(compile(tree, str(path), "exec"), vars(module))
     return module
 
 
 def _constants(tree: ast.Module) -> dict[str, tuple[Any, int | None]]:
-    """Where the top level gives one name one value: the statement, or the tuple of values and the place in it."""
+    """Return each top-level constant's statement, or its tuple of values and its index there."""
     found: dict[str, tuple[Any, int | None]] = {}
     for statement in tree.body:
         if not isinstance(statement, ast.Assign | ast.AnnAssign):
@@ -178,7 +178,7 @@ def _constants(tree: ast.Module) -> dict[str, tuple[Any, int | None]]:
         elif isinstance(target, ast.Tuple) and isinstance(statement.value, ast.Tuple):
             names = [one.id for one in target.elts if isinstance(one, ast.Name)]
             if len(names) == len(target.elts) == len(statement.value.elts):
-                found |= {name: (statement.value, place) for place, name in enumerate(names)}
+                found |= {name: (statement.value, index) for index, name in enumerate(names)}
     return found
 
 
@@ -189,7 +189,7 @@ def outputs_in(value: Any) -> torch.Tensor | tuple[torch.Tensor, ...]:
     """Return the tensor of a result, also out of a container, or a tuple of several.
 
     Raises:
-        TypeError: there is none, or something else beside them.
+        TypeError: there is no tensor, or also an object of another type.
     """
     several = [one for one in flattened(value) or [value] if one is not None]
     tensors = tuple(one for one in several if isinstance(one, torch.Tensor))
@@ -205,7 +205,7 @@ class _Recorded(Exception):
 
 
 def recorded(model: Any, values: Arguments, function: Callable[..., Any]) -> Arguments:
-    """The arguments with which `model(*values, fn=…)` calls that function, in the order of its parameters."""
+    """Return the arguments with which `model(*values, fn=…)` calls that function, in the order of its parameters."""
     signature = inspect.signature(function)
 
     def record(*given: Any, **named: Any) -> None:
@@ -221,19 +221,19 @@ def recorded(model: Any, values: Arguments, function: Callable[..., Any]) -> Arg
 
 
 def on_cpu(value: Any) -> Any:
-    """A copy on the CPU, also within lists and tuples."""
+    """Return a copy on the CPU, also within lists and tuples."""
     if isinstance(value, torch.Tensor):
         return value.detach().to("cpu").clone()
     return type(value)(map(on_cpu, value)) if type(value) in (list, tuple) else copy.copy(value)
 
 
 def known(shape: Sizes, settings: Mapping[str, Any]) -> dict[str, int]:
-    """The sizes of a shape that the settings have a name for."""
+    """Return the sizes of a shape that the settings name."""
     return {name: size for name, size in shape.items() if name in settings}
 
 
 def doubled(value: Any) -> Any:
-    """Tensors of numbers with fractions in float64, also within lists; all else as it is."""
+    """Return floating-point tensors in float64, also within lists; other objects as they are."""
     if isinstance(value, torch.Tensor):
         return value.double() if value.is_floating_point() else value
     return [doubled(one) for one in value] if isinstance(value, list) else value
@@ -241,13 +241,13 @@ def doubled(value: Any) -> Any:
 
 def faked_for(arguments: Sequence[Any]) -> AbstractContextManager[None]:
     """Return `as_on_a_gpu` where the arguments lie on the CPU; on a GPU a baseline is timed as it is."""
-    there = any(isinstance(value, torch.Tensor) and value.is_cuda for value in arguments)
-    return nullcontext() if there else as_on_a_gpu()
+    on_gpu = any(isinstance(value, torch.Tensor) and value.is_cuda for value in arguments)
+    return nullcontext() if on_gpu else as_on_a_gpu()
 
 
 @contextmanager
 def default_dtype(dtype: torch.dtype) -> Iterator[None]:
-    """Make that dtype torch's default for a while."""
+    """Make that dtype torch's default within this context."""
     before = torch.get_default_dtype()
     torch.set_default_dtype(dtype)
     try:
@@ -257,7 +257,7 @@ def default_dtype(dtype: torch.dtype) -> Iterator[None]:
 
 
 def bytes_written(result: torch.Tensor | tuple[torch.Tensor, ...], arguments: Arguments) -> int:
-    """Return the bytes a kernel must write at least; none of an output that shares memory with an argument."""
+    """Return the least bytes that a kernel must write: those of outputs that share no memory with an argument."""
     shared = [value.untyped_storage()._cdata for value in arguments if isinstance(value, torch.Tensor)]
     outputs = result if isinstance(result, tuple) else (result,)
     own = [one for one in outputs if one.untyped_storage()._cdata not in shared]

@@ -1,9 +1,9 @@
 """Runs in a child: the task of an imported claim, for the `reference.py` that `audit import` writes.
 
-A contract is how others state a task: as a module with parameters, a function that gets them, a function of one tuple,
-a definition with stated inputs, or a plain function. The file is loaded when first asked for, so that reading
-`reference.py` alone runs no code of others. The `[harness]` of the claim's `claim.toml` holds here too: a
-module's mode, and the dtype of parameters and arguments.
+Each published format states a task in its own way: a module with parameters, a function that gets them, a function of
+one tuple, a definition with stated inputs, or a plain function. The file is loaded lazily, so that importing
+`reference.py` runs no code of others. The `[harness]` of `claim.toml` applies: a module's mode, and the dtype of
+parameters and arguments.
 """
 
 from __future__ import annotations
@@ -35,15 +35,15 @@ from audit.run.work import counted
 
 Result = torch.Tensor | tuple[torch.Tensor, ...]
 SEED = 42
-"""The seed that KernelBench sets before it makes a module, and `audit.build.python.load` too."""
+"""The seed that KernelBench and `audit.build.python.load` set before they make a module."""
 FEWEST_SEEDS = 1 << 16
-"""Of so many, two cases of one question hardly ever draw the same."""
+"""With so many seeds two cases of one audit hardly ever draw the same."""
 
 
 class Task:
-    """The common part of every contract: inputs on the CPU, float64 by doubling, and the least work that is certain.
+    """The common part of all tasks: inputs on the CPU, the float64 result, and a lower bound of the work.
 
-    The path is that of a file in `original/` of a claim folder.
+    `path` is a file in `original/` of a claim folder.
     """
 
     def __init__(self, path: Path, *, beside: Mapping[str, Path | None] | None = None) -> None:
@@ -51,26 +51,26 @@ class Task:
         self._harness = stated(path.parents[1])
 
     def inputs(self, shape: Sizes, generator: torch.Generator) -> Arguments:
-        """Arguments of one case on the CPU, drawn anew for each state of the generator."""
+        """Draw the arguments of one case, on the CPU."""
         seed = int(torch.randint(2**31, (1,), generator=generator))
         with torch.random.fork_rng(devices=[]), torch.no_grad(), as_on_a_gpu():
             torch.manual_seed(seed)
             return [cast(on_cpu(value), self._harness) for value in self._drawn(shape, seed)]
 
     def reference(self, *arguments: Any) -> Result:
-        """Compute the result that the claim was compared with."""
+        """Return the result that the claim was compared with."""
         with torch.no_grad(), faked_for(arguments):
             return outputs_in(self._computed(arguments, double=False))
 
     def oracle(self, *arguments: Any) -> Result:
-        """The same in float64: arguments, parameters, and whatever the file makes without naming a dtype."""
+        """Return the result with arguments, parameters and torch's default dtype in float64."""
         with torch.no_grad(), faked_for(arguments), default_dtype(torch.float64):
             return outputs_in(self._computed([doubled(value) for value in arguments], double=True))
 
     def cost(self, shape: Sizes) -> dict[str, float]:
-        """`flops` 0, since no importer knows the least, and `bytes` of the result; 0 where not even that is certain.
+        """Return `flops` 0, since no importer knows the least, and the `bytes` of the result; 0 where unknown.
 
-        Shapes alone are computed, on torch's meta device; of a file that cannot be run there nothing is known.
+        Shapes alone are computed, on torch's meta device, where some files cannot run.
         """
         try:
             with torch.device("meta"), torch.no_grad(), as_on_a_gpu(meta=True):
@@ -81,27 +81,27 @@ class Task:
         return {"flops": 0.0, "bytes": float(bytes_written(result, arguments))}
 
     def blank(self, shape: Sizes) -> Arguments:
-        """The arguments of a shape as the file makes them, without values where it is called on torch's meta device."""
+        """Return the arguments of a shape, without values where called on torch's meta device."""
         return self._drawn(shape, 0)
 
     def work(self, shape: Sizes) -> int | None:
-        """The work of one call at that shape, inputs included, see `work.counted`; None where the file raises."""
+        """Return the work of one call, inputs included, see `work.counted`; None where the file raises."""
         with torch.random.fork_rng(devices=[]), torch.no_grad(), as_on_a_gpu():
             return counted(lambda: self._computed(self._drawn(shape, 0), double=False))
 
     def _drawn(self, shape: Sizes, seed: int) -> Arguments:
-        """The arguments, on whatever device the file puts them."""
+        """Return the arguments, on the device that the file chooses."""
         raise NotImplementedError
 
     def _computed(self, arguments: Sequence[Any], *, double: bool) -> Any:
-        """Compute the file's result for them."""
+        """Return the file's result for the arguments."""
         raise NotImplementedError
 
 
 class ModuleTask(Task):
-    """`Model`, `get_inputs` and `get_init_inputs`, as KernelBench has them; the module keeps its parameters.
+    """`Model`, `get_inputs` and `get_init_inputs`, the format of KernelBench; the module holds its parameters.
 
-    `fixed` are integer constants of the file that have other values here, whatever the shape.
+    `fixed` replaces integer constants of the file for all shapes.
     """
 
     def __init__(self, path: Path, *, fixed: Sizes | None = None) -> None:
@@ -127,13 +127,13 @@ class ModuleTask(Task):
 
 
 class FunctionalTask(Task):
-    """A `Model` that hands its parameters to a function `fn`; that function is what the kernel stands in for.
+    """A `Model` that passes its parameters to a function `fn`, which the kernel replaces.
 
     Args:
         path: the file.
         function: the name of the function in it.
-        settings: `inputs` and `init`, the named arguments of `get_inputs` and `Model`, of which a shape replaces those
-            it names; None where the file has constants and `get_init_inputs` instead.
+        settings: `inputs` and `init`, the named arguments of `get_inputs` and `Model`, which a shape may replace; None
+            where the file has constants and `get_init_inputs` instead.
     """
 
     def __init__(self, path: Path, *, function: str, settings: Mapping[str, Mapping[str, Any]] | None = None) -> None:
@@ -155,16 +155,16 @@ class FunctionalTask(Task):
 
 
 class DataTask(Task):
-    """`generate_input(..., seed)` and `ref_kernel(data)`, as popcorn's leaderboards have them; data is one tuple.
+    """`generate_input(..., seed)` and `ref_kernel(data)`, the format of popcorn's leaderboards; data is one tuple.
 
     Args:
         path: the file.
         beside: see `ImportedFile`.
-        destination: as `harness.destination`, in folders imported before there was that key; the reference writes its
-            result there too, so that doing so is no change of an input.
-        largest_seed: the largest that the task publishes; no larger one is drawn, unless that leaves too few. A task
-            may put its seed into the values, which a large one then makes all alike.
-        options: arguments of `generate_input` that are no sizes.
+        destination: `harness.destination` of folders imported before that key existed; the reference writes its result
+            there too, so that a kernel that does so changes no input.
+        largest_seed: the largest seed that the task publishes, which bounds the drawn seeds unless it leaves too few. A
+            task may put its seed into the values, which a large seed makes all alike.
+        options: arguments of `generate_input` other than sizes.
     """
 
     MAKER = "generate_input"
@@ -190,20 +190,20 @@ class DataTask(Task):
 
     def _computed(self, arguments: Sequence[Any], *, double: bool) -> Any:  # noqa: ARG002
         result = self._file.module().ref_kernel(tuple(arguments) if len(arguments) > 1 else arguments[0])
-        place = None if self._destination is None else arguments[self._destination]
-        if isinstance(result, torch.Tensor) and isinstance(place, torch.Tensor) and place.shape == result.shape:
-            place.copy_(result)
+        target = None if self._destination is None else arguments[self._destination]
+        if isinstance(result, torch.Tensor) and isinstance(target, torch.Tensor) and target.shape == result.shape:
+            target.copy_(result)
         return result
 
 
 class DefinitionTask(Task):
-    """A definition's `run` with inputs of stated shapes, as flashinfer-bench and SOL-ExecBench have them.
+    """A definition's `run` with inputs of stated shapes, the format of flashinfer-bench and SOL-ExecBench.
 
     Args:
         path: the file with the reference.
-        inputs: of each input its `shape` (names of axes; None: a number), `dtype` and, for a number, its `value`.
-        axes: gives every axis from those of the shape.
-        generator: a function of the file that makes all tensors from the axes, where the definition names one.
+        inputs: the `shape` (names of axes; None: a number), `dtype` and, for a number, `value` of each input.
+        axes: returns all axes for those of the shape.
+        generator: the function of the file that makes all tensors from the axes, where the definition names one.
     """
 
     def __init__(
@@ -232,7 +232,7 @@ class DefinitionTask(Task):
 
 
 class FunctionTask(Task):
-    """A plain function, and `inputs(shape, generator)` or `get_inputs()` beside it."""
+    """A plain function, and `inputs(shape, generator)` or `get_inputs()` of the same file."""
 
     def __init__(self, path: Path, *, function: str, beside: Mapping[str, Path | None] | None = None) -> None:
         super().__init__(path, beside=beside)

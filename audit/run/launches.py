@@ -1,9 +1,9 @@
-"""Runs in a child: what a claimed function launches at sizes too large to run here, and what a few blocks of it write.
+"""Runs in a child: the launches of a claimed function at sizes too large to run here, and the writes of a few blocks.
 
-`inputs` has one file of arguments a shape. Without blocks in the device's configuration the host code runs alone, on
-memory that is reserved and not touched, for which `described` arguments do. With some, the result is left in
-`<place>.bin`, the pattern of fresh memory over all that they did not write. One event a shape: launches, what was wrong
-with them, what the host code raised, and whether two of several calls `shared` the memory of a result.
+`inputs` has one file of arguments a shape. Without blocks in the device's configuration the host code alone runs, on
+memory that is reserved and not touched; `described` arguments suffice. With blocks, `<shape number>.bin` gets the
+result, with the pattern of fresh memory in elements that they did not write. One event a shape: launches, errors in
+them, an exception of the host code, and whether two of several calls `shared` the memory of a result.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ from audit.run.requests import Launches
 
 
 def described(values: list[Any]) -> list[Any]:
-    """The arguments with tensors of the same sizes and dtypes that take no room in a file: one element, repeated."""
+    """Return the arguments with tensors of one repeated element, which take no room in a file."""
     return [
         torch.zeros((), dtype=value.dtype).expand(value.shape) if isinstance(value, torch.Tensor) else value
         for value in values
@@ -35,26 +35,26 @@ def described(values: list[Any]) -> list[Any]:
 
 
 def write_described(shapes: Sequence[Sizes], reference: ModuleType, folder: Path) -> Iterator[dict[str, Any]]:
-    """Writes the described arguments of each shape to a file of its own; gives their bytes, or why they cannot be made.
+    """Write the described arguments of each shape; yield their bytes, or why they cannot be made.
 
     Args:
         shapes: named sizes.
         reference: a claim's `reference.py`.
-        folder: takes `<place>.described.pt`.
+        folder: gets `<shape number>.described.pt`.
     """
-    for place, shape in enumerate(shapes):
+    for index, shape in enumerate(shapes):
         try:
             values = _arguments(shape, reference)
-            torch.save(described(values), folder / f"{place}.described.pt")
+            torch.save(described(values), folder / f"{index}.described.pt")
         except Exception as error:  # the file may raise anything
-            yield {"described": place, "raised": named(error), "bytes": 0}
+            yield {"described": index, "raised": named(error), "bytes": 0}
         else:
             size = sum(x.numel() * x.element_size() for x in values if isinstance(x, torch.Tensor))
-            yield {"described": place, "raised": None, "bytes": size}
+            yield {"described": index, "raised": None, "bytes": size}
 
 
 def _arguments(shape: Sizes, reference: ModuleType) -> list[Any]:
-    """The arguments on torch's meta device, or drawn where making them needs values."""
+    """Return the arguments on torch's meta device, or drawn where making them needs values."""
     task = getattr(reference, "TASK", None)
     try:
         with torch.device("meta"), torch.no_grad(), as_on_a_gpu(meta=True):
@@ -66,31 +66,31 @@ def _arguments(shape: Sizes, reference: ModuleType) -> list[Any]:
 
 
 def run(request: Launches, writer: EventWriter) -> Iterator[dict[str, Any]]:
-    """Gives one event a shape; an exception of the claimed code is part of it."""
+    """Yield one event a shape, which includes an exception of the claimed code."""
     every = [torch.load(path, weights_only=True) for path in request.inputs]
     device, harness, keep = open_device(request.device), request.harness, writer.keep
     assert isinstance(device, Emulated)
     call = returning(device.load(request.entry, harness), harness)
     folder = request.folder
     device.begin()
-    there = device.upload if request.device.configuration.blocks else _unwritten
-    for place, values in enumerate(every):
-        given = placed([cast(value, harness) for value in values], there, harness.host)
+    upload = device.upload if request.device.configuration.blocks else _unwritten
+    for index, values in enumerate(every):
+        given = placed([cast(value, harness) for value in values], upload, harness.host)
         started = time.perf_counter()
         result, raised = _called(call, given)
         seconds = round(time.perf_counter() - started, 6)
         results = [result, *(_called(call, given)[0] for _ in range(request.calls - 1))]
-        event: dict[str, Any] = {"launched": place, "raised": raised, "shape": None, "seconds": seconds}
+        event: dict[str, Any] = {"launched": index, "raised": raised, "shape": None, "seconds": seconds}
         event["shared"] = _shared(results)
         outputs = outputs_of(result)
-        if all(map(_is_kept, outputs)) and outputs and there is not _unwritten:
-            event["blanked"] = min(map(device.blank_unwritten, outputs))  # all of them, also behind one that cannot be
-            event |= {**about(outputs), "digest": keep(folder / f"{place}.bin", as_bytes(*outputs))}
+        if all(map(_has_values, outputs)) and outputs and upload is not _unwritten:
+            event["blanked"] = min(map(device.blank_unwritten, outputs))  # `all` would stop at the first failure
+            event |= {**about(outputs), "digest": keep(folder / f"{index}.bin", as_bytes(*outputs))}
         yield {**event, **device.trace()}
 
 
 def _called(call: Callable[..., Any], values: list[Any]) -> tuple[Any, str | None]:
-    """The result, or what the claimed code raised, which may be anything."""
+    """Return the result, or the message of an exception of the claimed code."""
     try:
         return own(call(*values)), None
     except Exception as error:
@@ -98,15 +98,15 @@ def _called(call: Callable[..., Any], values: list[Any]) -> tuple[Any, str | Non
 
 
 def _shared(results: Sequence[Any]) -> bool:
-    """Whether two of those results lie in the same memory."""
-    places = [{one.untyped_storage().data_ptr() for one in outputs_of(each) if _is_kept(one)} for each in results]
-    return len(set().union(*places)) < sum(map(len, places))
+    """Return whether two of those results share memory."""
+    storages = [{one.untyped_storage().data_ptr() for one in outputs_of(each) if _has_values(one)} for each in results]
+    return len(set().union(*storages)) < sum(map(len, storages))
 
 
-def _is_kept(output: torch.Tensor) -> bool:
+def _has_values(output: torch.Tensor) -> bool:
     return type(output) is torch.Tensor and not output.is_meta and output.numel() > 0
 
 
 def _unwritten(tensor: torch.Tensor) -> torch.Tensor:
-    """A tensor of that size whose memory is reserved and not touched."""
+    """Return a tensor of that size whose memory is reserved and not touched."""
     return torch.empty(tensor.shape, dtype=tensor.dtype)

@@ -1,13 +1,12 @@
-"""Runs in a child: the inputs of every case, other inputs for it, and what is right for them in float64.
+"""Runs in a child without claimed code: the inputs of every case, variations of them, and the right results in float64.
 
-It runs away from claimed code. Files are written to the request's folder: `<case>.inputs.pt` holds the arguments
-(tensors, numbers, lists), and `<case>.<variation>.inputs.pt` beside it other arguments; a variation that the reference
-refuses is left out. Right results go to the descriptor `results`: raw float64, row major.
+In the request's folder `<case>.inputs.pt` holds the arguments (tensors, numbers, lists) and
+`<case>.<variation>.inputs.pt` those of a variation; one that the reference refuses is left out. The right results go to
+the descriptor `results`: raw float64, row major.
 
-`reference.py` may offer `distributions(shape, generator)`: a dict from names to lists of arguments, tried beside ours;
-and `discriminating(shape, generator)`: arguments at which the task distinguishes a right result from a trivial
-candidate, where those of `inputs` cannot; see `discriminating`, which makes some where it offers none. Then each input
-is changed alone among those.
+`reference.py` may offer `distributions(shape, generator)`, a dict from names to lists of arguments, tried in addition
+to ours, and `discriminating(shape, generator)`, arguments that distinguish a right result from a trivial candidate
+where those of `inputs` cannot; the module `discriminating` makes some where there are none.
 """
 
 from __future__ import annotations
@@ -31,12 +30,12 @@ from audit.run.harness import placed, stated
 from audit.run.launches import write_described
 from audit.run.problem import Problem
 from audit.run.results import Writer
-from audit.run.transforms import DISTRIBUTIONS, at_an_end, is_real, leaves_range, redistributed, with_value
+from audit.run.transforms import DISTRIBUTIONS, extreme_bytes, is_real, leaves_range, redistributed, with_value
 from audit.run.work import counted, weighed
 
 
 def load_reference(path: str | Path) -> ModuleType:
-    """The claim's `reference.py` as a module."""
+    """Return the claim's `reference.py` as a module."""
     spec = importlib.util.spec_from_file_location("claim_reference", path)
     if spec is None or spec.loader is None:
         raise ImportError(f"{path}: cannot be imported")
@@ -46,18 +45,17 @@ def load_reference(path: str | Path) -> ModuleType:
 
 
 def baselines_of(reference: ModuleType) -> dict[str, Callable[..., torch.Tensor]]:
-    """The baselines a `reference.py` names in BASELINES; the reference itself is `eager` where it names none."""
+    """Return the BASELINES of a `reference.py`; without any, the reference itself as `eager`."""
     named: dict[str, Callable[..., torch.Tensor]] = getattr(reference, "BASELINES", {"eager": reference.reference})
     return named
 
 
 def _described(request: requests.Described, reference: ModuleType, _: Writer) -> Iterator[dict[str, Any]]:
-    """Give one event a shape: the bytes of its arguments, or why they could not be made."""
     yield from write_described(request.shapes, reference, request.folder)
 
 
 def _work(request: requests.Work, reference: ModuleType, _: Writer) -> Iterator[dict[str, Any]]:
-    """Give one event a shape, the last first: the operations of a call, None where they are above `most` or not known,
+    """Yield one event a shape, the last first: the operations of a call, None where they exceed `most` or are unknown,
     as for a `reference.py` without a TASK of `imported_task`."""
     task = getattr(reference, "TASK", None)
     found = weighed(request.shapes, request.most, work=task.work if task else lambda _: None)
@@ -66,8 +64,7 @@ def _work(request: requests.Work, reference: ModuleType, _: Writer) -> Iterator[
 
 
 def _cases(request: requests.Cases, reference: ModuleType, results: Writer) -> Iterator[dict[str, Any]]:
-    """Give the cost of the claimed shape, then one event a case: the shape and dtype its result must have, where among
-    the results it starts, and where others start that are as right."""
+    """Yield the cost of the claimed shape, then one event a case, see `Problem.expected`."""
     known = baselines_of(reference)
     unknown = [name for name in request.baselines if name not in known]
     if unknown:
@@ -91,32 +88,31 @@ def _cases(request: requests.Cases, reference: ModuleType, results: Writer) -> I
 
 
 def _sized(request: requests.Sized, reference: ModuleType, results: Writer) -> Iterator[dict[str, Any]]:
-    """Give one event a shape: its case, or why there is none in `raised`; without either its work is beyond what is
-    left."""
+    """Yield one event a shape: its case, or an exception in `raised`; neither where the remaining work is too small."""
     left, host = request.most, stated(request.reference.parent).host
-    for place, shape in enumerate(request.shapes):
-        event: dict[str, Any] = {"sized": place, "raised": None}
+    for index, shape in enumerate(request.shapes):
+        event: dict[str, Any] = {"sized": index, "raised": None}
         try:
-            values = reference.inputs(shape, torch.Generator().manual_seed(request.seed + place))
+            values = reference.inputs(shape, torch.Generator().manual_seed(request.seed + index))
             work = counted(partial(_called, reference, values))
-            if work is None or work <= left:  # what raises here raises below, where its words are kept
+            if work is None or work <= left:  # work is None for an exception, which is raised again below
                 left -= work or 0
                 problem = Problem(reference, values, shape, device=request.device, host=host)
                 _stands(problem, request.relative)
                 event |= {**problem.expected(values, results), "size": problem.size}
-                torch.save(values, request.folder / f"{place}.inputs.pt")
+                torch.save(values, request.folder / f"{index}.inputs.pt")
         except Exception as error:  # the file may raise anything at sizes it was not made for
             event["raised"] = named(error)
         yield event
 
 
 def _called(reference: ModuleType, values: list[Any]) -> object:
-    """The reference on copies, since it may work in place."""
+    """Call the reference on copies, since it may work in place."""
     return reference.reference(*placed(values, torch.clone, ()))
 
 
 def _stands(problem: Problem, relative: float) -> None:
-    """Raises ValueError where the reference itself is not right, or there is nothing to be right about."""
+    """Raise ValueError where the reference itself is not right, or has no finite element."""
     want = problem.want
     if not want.numel() or not bool(want.isfinite().any()):
         raise ValueError("the right result has no finite element")
@@ -126,20 +122,20 @@ def _stands(problem: Problem, relative: float) -> None:
 
 
 LEAST_FAR = 5
-"""A result at such inputs counts as wrong from twice as many times the tolerance on, see `probes.claimed_blocks`."""
+"""`probes.claimed_blocks` takes a result at such inputs as wrong from twice as many tolerances on."""
 DISCRIMINATING, GRADED, REDRAWN = "discriminating", "graded", "redrawn"
 OTHERS: dict[str, Callable[[Discriminator], list[Any] | None]] = {
     GRADED: lambda case: graded_inputs(case.problem, case.relative),
     REDRAWN: fixed_redrawn,
 }
-"""Inputs that a case is given again with: where a result has many inputs for each element, graded ones; and fixed
-inputs, tensors of one number that the task always gives alike, redrawn."""
+"""Other inputs of a case: graded ones where a result has many inputs for each element, and redrawn fixed inputs,
+constant tensors that the task always makes alike."""
 _DRAWN = ("distributions", DISCRIMINATING, GRADED, "whole_numbers")
-"""Groups whose values are other than a benchmark's: whether the reference itself is right there has to be known."""
+"""Groups of values unlike a benchmark's, where the reference itself may not be right: its headroom is measured."""
 
 
 def _variations(request: requests.Variations, reference: ModuleType, results: Writer) -> Iterator[dict[str, Any]]:
-    """Gives one event a case with the `bits` of every format and the wrong elements of every trivial candidate at its
+    """Yield one event a case with the `bits` of every format and the wrong elements of every trivial candidate at its
     own inputs (`trivial`), then one a variation."""
     host = stated(request.reference.parent).host
     for of, wanted in enumerate(request.vary):
@@ -160,12 +156,12 @@ def _variations(request: requests.Variations, reference: ModuleType, results: Wr
 
 
 def _beside(file: Path, name: str) -> Path:
-    """The stem of a variation's files, beside those of its case."""
+    """Return the stem of a variation's files, in the folder of its case."""
     return file.with_name(f"{file.name.removesuffix('.inputs.pt')}.{name}")
 
 
 def _written(case: Problem, values: list[Any], stem: Path, results: Writer) -> dict[str, Any] | None:
-    """Write arguments and their right result; None where the reference refuses them, or most of it hangs on ties."""
+    """Write arguments and their right result; None where the reference refuses them or too much depends on ties."""
     case.hold(values)
     try:
         right = case.expected(values, results)
@@ -199,15 +195,15 @@ def _every_distribution(case: Problem) -> Iterator[tuple[str, list[Any]]]:
         for salt, name in enumerate(DISTRIBUTIONS, start=16):
             yield name, case.arguments(redistributed(case.flat, name, case.generator(salt)))
     for name, lowest in (("lowest_bytes", True), ("highest_bytes", False)):
-        if (flat := at_an_end(case.flat, lowest=lowest)) is not None:
+        if (flat := extreme_bytes(case.flat, lowest=lowest)) is not None:
             yield name, case.arguments(flat)
     if hasattr(case.reference, "distributions"):
         yield from case.reference.distributions(case.shape, case.generator(3)).items()
 
 
 def _distributed(discriminator: Discriminator, name: str | None) -> list[Any] | None:
-    """The inputs of that distribution; None where they leave the range that the task draws from, or where the
-    reference, or one that rounds on its way, needs LEAST_FAR times the tolerance."""
+    """Return the inputs of that distribution; None where they leave the range of the task's draws, or where the
+    reference, or one with rounded intermediate values, needs LEAST_FAR times the tolerance."""
     case = discriminator.problem
     values = next((made for one, made in _every_distribution(case) if one == name), None)
     if values is None or leaves_range(leaves(values), case.flat):
@@ -242,7 +238,7 @@ Answer = Callable[[Any, ModuleType, Writer], Iterator[dict[str, Any]]]
 
 
 def _served(answer: Answer) -> Callable[[Any, object], Iterator[dict[str, Any]]]:
-    """Return an answer as the fork server calls it: with the reference loaded and the results open."""
+    """Return an answer with the fork server's signature: it loads the reference and opens the results."""
 
     def serve(request: requests.OracleRequest, _: object) -> Iterator[dict[str, Any]]:
         reference = load_reference(request.reference)

@@ -1,10 +1,10 @@
-"""Runs in a child: second opinions on a time, by the profiler and by the parent's clock, and the state of the GPU.
+"""Runs in a child: independent clocks, which are the profiler and the parent's clock, and the state of the GPU.
 
-The profiler says what the kernels of a call took, against what the events around it said. For the clock of the parent,
-calls stand between two messages, which the parent stamps as they come: no clock of this process takes part.
+The profiler measures the kernels of a call, to compare with the CUDA events around it. For the parent's clock, calls
+run between two messages that the parent stamps on arrival: no clock of this process takes part.
 
-The driver tells clocks, power and heat through its management library and ctypes; names and numbers are those of the
-NVML API reference (https://docs.nvidia.com/deploy/nvml-api/).
+Clocks, power and temperature come from the driver's management library through ctypes; names and numbers are those of
+the NVML API reference (https://docs.nvidia.com/deploy/nvml-api/).
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ from audit.run.stopwatch import Call, Stopwatch, synchronize
 from audit.run.timing_requests import READINGS
 
 MARKER = "spin_kernel"
-"""The kernel of `torch.cuda._sleep`, which stands between the calls on the profiler's time line."""
+"""The kernel of `torch.cuda._sleep`, which separates the calls on the profiler's time line."""
 
 
 @dataclass(frozen=True)
@@ -38,10 +38,10 @@ class Activity:
 
 
 def profiled(calls: Sequence[Call], stopwatch: Stopwatch) -> list[list[Activity]]:
-    """Runs every call once with a cold L2 cache and returns what ran on the GPU for each.
+    """Run every call once with a cold L2 cache and return its activities on the GPU.
 
     Raises:
-        RuntimeError: the profiler saw other segments than calls, as where the driver forbids it.
+        RuntimeError: the profiler saw another number of calls, for instance because the driver forbids profiling.
     """
     with profile(activities=[ProfilerActivity.CUDA]) as finished:
         for call in calls:
@@ -57,7 +57,7 @@ def profiled(calls: Sequence[Call], stopwatch: Stopwatch) -> list[list[Activity]
 
 
 def between_markers(activities: Sequence[Activity]) -> list[list[Activity]]:
-    """The activities between each pair of markers; what lies between pairs, as the flushes do, is left out."""
+    """Return the activities within each pair of markers, without those between pairs, such as flushes."""
     segments: list[list[Activity]] = []
     inside = False
     for one in sorted(activities, key=lambda activity: activity.start_ns):
@@ -71,7 +71,7 @@ def between_markers(activities: Sequence[Activity]) -> list[list[Activity]]:
 
 
 def busy_ms(activities: Sequence[Activity]) -> float:
-    """Milliseconds in which at least one of them ran."""
+    """Return the milliseconds in which at least one activity ran."""
     total, reached = 0, 0
     for one in sorted(activities, key=lambda activity: activity.start_ns):
         total += max(0, one.end_ns - max(reached, one.start_ns))
@@ -80,7 +80,7 @@ def busy_ms(activities: Sequence[Activity]) -> float:
 
 
 def span_ms(activities: Sequence[Activity]) -> float:
-    """Milliseconds from the first start to the last end; 0 without any."""
+    """Return the milliseconds from the first start to the last end; 0 without activities."""
     if not activities:
         return 0.0
     return (max(one.end_ns for one in activities) - min(one.start_ns for one in activities)) / 1e6
@@ -102,35 +102,35 @@ def _activities(finished: Any) -> list[Activity]:
 def between_messages(
     name: str, call: Indexed, *, sets: Sequence[list[Any]], calls: int, choice: random.Random
 ) -> Iterator[dict[str, Any]]:
-    """Pairs of events about a callable, `at` begin and `at` end, around so many `calls`, one right behind the other.
+    """Yield pairs of events about a callable, `at` begin and `at` end, around `calls` calls in a row.
 
-    The first so many calls are not between messages. Before each call one number of its arguments becomes that of
-    another set, past torch's version counters: no call sees what one before it saw.
+    The first series of calls is a warm-up without messages. Before each call one number of its arguments is replaced by
+    that of another set, past torch's version counters, so that no call has the inputs of an earlier one.
 
     Args:
-        name: of the callable.
-        call: what is called, over each set of inputs in turn.
-        sets: those inputs, on the GPU.
-        calls: so many.
-        choice: draws the numbers that change.
+        name: the callable's name.
+        call: the callable, called over each set of inputs in turn.
+        sets: the inputs, on the GPU.
+        calls: the number of calls.
+        choice: draws the numbers to replace.
     """
     for reading in range(1 + READINGS):
-        changes = [_change(sets, place, choice) for place in range(calls)]
+        changes = [_change(sets, index, choice) for index in range(calls)]
         synchronize()
         if reading:
             yield {"independent_clock": name, "at": "begin", "calls": calls}
-        for place, change in enumerate(changes):
+        for index, change in enumerate(changes):
             if change is not None:
                 raw_memory.write(*change)
-            call(place % len(sets))
+            call(index % len(sets))
         synchronize()
         if reading:
             yield {"independent_clock": name, "at": "end", "calls": calls}
 
 
-def _change(sets: Sequence[list[Any]], place: int, choice: random.Random) -> tuple[torch.Tensor, torch.Tensor] | None:
-    """Return an element of the set that the call of that number reads, and that of another set which replaces it."""
-    mine, other = (tensors(sets[(place + more) % len(sets)]) for more in (0, 1))
+def _change(sets: Sequence[list[Any]], index: int, choice: random.Random) -> tuple[torch.Tensor, torch.Tensor] | None:
+    """Return an element of the set that the call of that index reads, and its replacement from another set."""
+    mine, other = (tensors(sets[(index + more) % len(sets)]) for more in (0, 1))
     fit = [pair for pair in zip(mine, other, strict=True) if all(one.is_contiguous() and one.numel() for one in pair)]
     if len(sets) < 2 or not fit:
         return None
@@ -160,7 +160,7 @@ class Watch:
     """Clocks, power, temperature, throttle reasons and the number of processes of one GPU.
 
     Args:
-        uuid: the GPU's own, as `torch.cuda.get_device_properties(0).uuid` gives it, with or without "GPU-".
+        uuid: the GPU's, with or without "GPU-", see `torch.cuda.get_device_properties`.
 
     Raises:
         OSError: no such library, or it does not know the GPU.
@@ -175,7 +175,7 @@ class Watch:
             raise OSError(f"{LIBRARY} does not know this GPU")
 
     def state(self) -> dict[str, Any]:
-        """`sm_mhz`, `memory_mhz`, `power_w`, `temperature_c`, `reasons` (bits), `processes`; None where untold."""
+        """Return `sm_mhz`, `memory_mhz`, `power_w`, `temperature_c`, `reasons` (bits), `processes`; None if unknown."""
         milliwatts = self._number("nvmlDeviceGetPowerUsage", ctypes.c_uint)
         return {
             "sm_mhz": self._number("nvmlDeviceGetClockInfo", ctypes.c_uint, ctypes.c_int(SM)),
@@ -201,7 +201,7 @@ class Watch:
 
 
 def watch(uuid: str) -> Watch | None:
-    """A watch on that GPU; None where the driver's library does not answer."""
+    """Return a `Watch` of that GPU; None without the driver's library."""
     try:
         return Watch(uuid)
     except (OSError, AttributeError):

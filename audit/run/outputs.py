@@ -1,10 +1,10 @@
-"""Runs in a child: results of calls, as torch's own tensors, and a random sample of those that were timed.
+"""Runs in a child: results of calls as plain tensors, and a random sample of the results of timed calls.
 
 A result is one tensor, or several within a tuple, list or dict, which are its outputs in that order.
 
-A subclass that defines anything may compute what it holds when it is read, after the clock has stopped: it stays as it
-is. The judge compares the kept outputs with the oracle. The functions of torch used here are taken before claimed code
-may put others in their place.
+A tensor subclass with members of its own may compute its values when it is read, after the clock has stopped, so it is
+never unwrapped. The judge compares the sample with the oracle. The functions of torch used here are bound before
+claimed code can replace them.
 """
 
 from __future__ import annotations
@@ -30,9 +30,9 @@ _cat, _flat, _leaves, _items = torch.cat, torch.Tensor.reshape, leaves, tuple.__
 
 
 def own(result: Any) -> Any:
-    """The same memory as a plain tensor, for a parameter of a module and for subclasses that define nothing.
+    """Return a result as a plain tensor or a tuple of several, over the same memory; skip a None within containers.
 
-    Several tensors within containers become a tuple of such tensors. None stands for an output that a call leaves out.
+    A module's parameter and a subclass without members are unwrapped; other objects stay.
     """
     flat = flattened(result)
     if flat is None:
@@ -44,9 +44,9 @@ def own(result: Any) -> Any:
 
 
 def flattened(result: Any) -> list[Any] | None:
-    """Return the values within a tuple, list or dict; None for anything else.
+    """Return the values within a tuple, list or dict; None for other objects.
 
-    A tuple of a class of its own, as `torch.max` returns, is read past that class, which might compute its values now.
+    A subclass of tuple, such as the results of `torch.max`, is read without calling its methods.
     """
     if type(result) in CONTAINERS:
         return _leaves(result)
@@ -62,7 +62,7 @@ def _own(result: Any) -> Any:
 
 
 def outputs_of(result: object) -> tuple[torch.Tensor, ...]:
-    """Return the outputs of a result as `own` gives it: none where it is neither a tensor nor several."""
+    """Return the outputs of a result of `own`; none where it is neither a tensor nor several."""
     if isinstance(result, _Tensor):
         return (result,)
     several = type(result) is tuple and len(result) > 1 and all(isinstance(one, _Tensor) for one in result)
@@ -70,9 +70,9 @@ def outputs_of(result: object) -> tuple[torch.Tensor, ...]:
 
 
 def packed(result: Any) -> Any:
-    """Return the result, and several outputs as one vector of a type that holds the numbers of all.
+    """Return the result with several outputs joined into one vector of a type that can represent all of them.
 
-    A result with a tensor that may compute when it is read stays as it is.
+    A result with another object than plain tensors stays as it is.
     """
     result = own(result)
     outputs = outputs_of(result)
@@ -84,8 +84,8 @@ def packed(result: Any) -> Any:
 
 
 def about(outputs: Sequence[torch.Tensor]) -> dict[str, Any]:
-    """Return the shape and dtype of a result as its event has them; several outputs count as one vector, and `outputs`
-    has the shape and dtype of each."""
+    """Return the shape and dtype of a result for its event; several outputs count as one vector, with each one's shape
+    and dtype in `outputs`."""
     each = [{"shape": list(one.shape), "dtype": str(one.dtype).removeprefix("torch.")} for one in outputs]
     if len(each) == 1:
         return each[0]
@@ -94,7 +94,7 @@ def about(outputs: Sequence[torch.Tensor]) -> dict[str, Any]:
 
 
 def spanned(tensor: torch.Tensor) -> torch.Tensor:
-    """The memory from the first to the last element of a tensor of any strides, as a vector in one piece."""
+    """Return the memory from the first to the last element of a tensor of any strides, as a contiguous vector."""
     reach = sum((size - 1) * stride for size, stride in zip(tensor.shape, tensor.stride(), strict=True))
     return tensor.detach().as_strided((1 + reach if tensor.numel() else 0,), (1,))
 
@@ -108,20 +108,20 @@ def _adds_nothing(kind: type) -> bool:
 
 
 MOST_ELEMENTS = 1 << 22
-"""Of a larger output that many elements are kept, as whole rows chosen at random."""
+"""The most elements of an output that are kept, as whole rows chosen at random."""
 
 
 _cpu = torch.Tensor.cpu
 
 
 class KeptOutputs:
-    """A random sample of the timed calls of every callable; each timed call has the same chance to be in it.
+    """A uniform random sample of the timed calls of every callable.
 
     Args:
-        folder: takes the files.
-        each: calls kept of every callable.
-        choice: what draws the calls and the rows.
-        write: writes a tensor's bytes to a file and gives their digest, as `EventWriter.keep` does.
+        folder: gets the files.
+        each: the sample size of each callable.
+        choice: draws the calls and the rows.
+        write: writes a tensor's bytes to a file and returns their digest, see `EventWriter.keep`.
     """
 
     def __init__(
@@ -132,20 +132,19 @@ class KeptOutputs:
         self._kept: dict[str, list[dict[str, Any]]] = {}
 
     def wanted(self, name: str, calls: int) -> dict[int, int]:
-        """Which of the next calls to keep, and the slot each takes; drawn before the calls run."""
+        """Draw the slots of those of the next calls that are kept, before the calls run."""
         chosen = {}
-        for place in range(calls):
+        for index in range(calls):
             seen = self._seen[name] = self._seen.get(name, 0) + 1
             slot = seen - 1 if seen <= self._each else self._choice.randrange(seen)
             if slot < self._each:
-                chosen[place] = slot
+                chosen[index] = slot
         return chosen
 
     def keep(self, name: str, slot: int, output: Any, *, inputs: int, block: int) -> None:
-        """Copies the output of a call over set `inputs` of the inputs to the host.
+        """Copy the output of a call over the numbered `inputs` to the host.
 
-        A subclass of torch's tensor that defines anything counts as none: it may compute what it holds when it is
-        read, after the clock.
+        A tensor subclass with members of its own counts as no tensor.
         """
         output = packed(output)
         kept = self._kept.setdefault(name, [{}] * self._each)
@@ -160,7 +159,7 @@ class KeptOutputs:
         kept[slot] = {**event, "whole": list(output.shape), "rows": rows, "dtype": dtype, "part": _cpu(part)}
 
     def written(self) -> list[dict[str, Any]]:
-        """Writes what is kept; one event a call, with the name of its file."""
+        """Write the kept outputs; return one event a call, with the name of its file."""
         every = [one for kept in self._kept.values() for one in kept if one]
         return [self._write(number, one) for number, one in enumerate(every)]
 

@@ -1,4 +1,4 @@
-"""Runs in a child: values left in freed memory, which a result must not come from: those of others, or spoiled ones."""
+"""Runs in a child: plant values in memory that is then freed, so that a result read from there is wrong."""
 
 from __future__ import annotations
 
@@ -13,13 +13,13 @@ Function = Callable[..., Any]
 PLANTED_BLOCKS = 3
 PLANTED_BYTES = (0x71, 0x7B)
 SPOILED = 16
-"""One element in so many gets other values."""
+"""One element in so many is overwritten."""
 
 
 def planted(reference: Function) -> Function:
-    """A call that leaves the same values in several blocks of the size of each of the reference's outputs.
+    """Return a function that fills several blocks of the size of each output of the reference with the same values.
 
-    Several, since the reference leaves freed blocks of that size too, and any of them may be handed out next.
+    Several, since the reference frees blocks of that size too, and the allocator may hand out any of them next.
     """
 
     def filled(like: torch.Tensor) -> torch.Tensor:
@@ -38,8 +38,11 @@ def planted(reference: Function) -> Function:
 
 
 def spoiled(result: object) -> object:
-    """The same memory with random values in a few elements of each output, and the same again in other blocks of its
-    size: any of them may be handed out next. Raises where an output is no dense tensor."""
+    """Overwrite a few elements of each output, and fill other blocks of its size with a copy; return the result.
+
+    Raises:
+        RuntimeError: an output is no dense tensor.
+    """
     for each in outputs_of(result):
         data = each.view(-1).view(torch.uint8).view(-1, each.element_size())
         generator = torch.Generator(each.device).manual_seed(2)
@@ -51,5 +54,5 @@ def spoiled(result: object) -> object:
 
 
 def _random_bytes(shape: Sequence[int], like: torch.Tensor, generator: torch.Generator) -> torch.Tensor:
-    """Bytes of large numbers in every format: among millions of elements, smaller ones meet a result's by chance."""
+    """Return bytes of large numbers in every format: among millions of elements, small ones may equal a result's."""
     return torch.randint(*PLANTED_BYTES, tuple(shape), dtype=torch.uint8, device=like.device, generator=generator)

@@ -1,4 +1,4 @@
-"""The judge's side: a pool of supervisors, and one call that runs a session in a fresh process."""
+"""In the judge's process: a pool of supervisors, and one call that runs a session in a fresh process."""
 
 from __future__ import annotations
 
@@ -20,19 +20,19 @@ import numpy.typing as npt
 from audit.build.emulated.cache import cache_folder
 from audit.model.errors import WorkerFailed
 from audit.run import protocol, wire
-from audit.run.requests import OracleRequest, Place, Release
+from audit.run.requests import Folders, OracleRequest, Release
 from audit.run.results import Results
-from audit.run.supervisors import Supervisor, fork_server, leave
+from audit.run.supervisors import Supervisor, fork_server, release
 from audit.run.transcript import ProtocolViolation
 from audit.run.wire import AnyRequest
 
 SWITCH_S = 0.0005
-"""The interpreter's lock changes hands so often. Threads of the judge compare arrays in many short calls of numpy and
-ask for the lock behind each; with Python's own 5 ms a comparison took five times as long beside two busy threads."""
+"""The interpreter's switch interval. The judge's threads compare arrays in many short calls of numpy and wait for the
+interpreter's lock after each; with Python's 5 ms and two busy threads a comparison took five times as long."""
 _RAISED = re.compile(r"[\w.]+(Error|Exception|Interrupt)\b")
-"""Begins the line of a traceback that names the exception; torch appends lines of advice."""
+"""The beginning of a traceback's line with the exception; torch appends lines of advice."""
 Ending = Literal["finished", "raised", "ended", "crashed", "timed out", "stopped", "protocol violation"]
-"""`raised` is an exception; `ended` a process that left by itself, as `sys.exit` and `os._exit` have it."""
+"""`raised` is an exception; `ended` a process that exited by itself, by `sys.exit` or `os._exit`."""
 
 
 @dataclass(frozen=True)
@@ -40,10 +40,10 @@ class Reply:
     """How a session ended, and the events before that.
 
     Attributes:
-        ending: after a `protocol violation` no event counts.
-        events: in their order.
-        detail: for people: the signal, the traceback's last line, the time limit, or the violation.
-        arrived_s: when each event came, by the supervisor's clock, in seconds since the request.
+        ending: after a `protocol violation` there are no events.
+        events: in order.
+        detail: the signal, the traceback's last line, the time limit, or the violation, in words.
+        arrived_s: the arrival of each event by the supervisor's clock, in seconds since the request.
         attested: whether the supervisor could see where the session waited for its keys.
         results: the right results of an oracle session.
     """
@@ -57,22 +57,22 @@ class Reply:
 
     @property
     def finished(self) -> bool:
-        """True if the session ran to its end."""
+        """Whether the session ran to its end."""
         return self.ending == "finished"
 
     def expected(self, event: dict[str, Any]) -> npt.NDArray[np.float64]:
         """Return the right result that an event of an oracle session names."""
-        assert self.results is not None  # every reply of an oracle session has them
+        assert self.results is not None  # an oracle session has results
         return self.results.at(event["expected_at"], event["expected_shape"])
 
     def also(self, event: dict[str, Any]) -> tuple[npt.NDArray[np.float64], ...]:
-        """Return the other results that are as right."""
+        """Return the alternatives to that result that are right too."""
         assert self.results is not None
         return tuple(self.results.at(start, event["expected_shape"]) for start in event.get("also_at", ()))
 
 
 class Interrupted(KeyboardInterrupt):
-    """The audit was interrupted while a session ran or was due: nothing is concluded from that."""
+    """The audit was interrupted while a session ran or was due; no conclusion follows."""
 
 
 class Workers:
@@ -99,7 +99,7 @@ class Workers:
         self.close()
 
     def interrupt(self) -> None:
-        """End every session at once; those who wait for one get `Interrupted`, and so does whoever asks for another."""
+        """End every session at once; `call` raises `Interrupted` from now on, in all threads."""
         self._interrupted = True
         self._fork_server.kill()
 
@@ -107,22 +107,22 @@ class Workers:
         """End the supervisors; no session may be running."""
         for supervisor in self._all:
             supervisor.close()
-        leave(self._fork_server)
+        release(self._fork_server)
 
     def call(self, request: AnyRequest, *, limit_s: float) -> Reply:
-        """Run one session in a fresh process, which is killed with all it started after its `Deadline`."""
+        """Run one session in a fresh process, which is killed with its descendants after its `Deadline`."""
         self._stop_if_interrupted()
         supervisor = self._idle.get()
         try:
             return _asked(supervisor, request.model_copy(update={"limit_s": limit_s}))
         except WorkerFailed as error:
-            supervisor = self.another(supervisor)
+            supervisor = self.replacement(supervisor)
             return Reply("crashed", (), str(error))
         finally:
             self._idle.put(supervisor)
 
-    def another(self, dead: Supervisor) -> Supervisor:
-        """Return a supervisor in place of one that was ended or stopped, as a session can do in a partial sandbox."""
+    def replacement(self, dead: Supervisor) -> Supervisor:
+        """Return a new supervisor for one that was killed or stopped, as a session can do in a partial sandbox."""
         self._stop_if_interrupted()
         dead.close()
         with self._replacing:
@@ -139,11 +139,11 @@ class Workers:
 
     @contextmanager
     def shared(self, scratch: Path, *, reads: Iterable[Path]) -> Iterator[SharedProcess]:
-        """Give one process for several sessions, where starting one costs much, as a CUDA context does.
+        """Share one process among several sessions, to spare the start of a CUDA context.
 
         Args:
-            scratch: where its folders are made; the inputs of its sessions lie on the same file system.
-            reads: files and folders that any of its sessions needs besides its inputs.
+            scratch: gets its folders; on the same file system as the inputs of its sessions.
+            reads: files and folders that any of its sessions needs in addition to its inputs.
         """
         folder = Path(tempfile.mkdtemp(prefix="process-", dir=scratch))
         process = SharedProcess(self, self._idle.get(), folder, reads)
@@ -154,13 +154,13 @@ class Workers:
 
 
 class SharedProcess:
-    """Sessions one after another in one process, a new one where the last did not finish.
+    """Runs sessions one after another in one process, a new one after a session that did not finish.
 
-    The sandbox is set up when the process starts, so its sessions get folders that hold for all.
+    The process enters its sandbox once, so all its sessions have the same folders.
 
     Attributes:
-        results: where sessions leave files; each needs a folder below it.
-        caches: where a compiler may keep what it makes.
+        results: the folder of the sessions' files; each needs a folder below it.
+        caches: the folder of compiler caches.
     """
 
     def __init__(self, workers: Workers, supervisor: Supervisor, folder: Path, reads: Iterable[Path]) -> None:
@@ -170,30 +170,30 @@ class SharedProcess:
         self._inputs, self.results, self.caches = folder / "inputs", folder / "results", folder / "caches"
         for each in (self._inputs, self.results, self.caches):
             each.mkdir()
-        self._place = Place(reads=(self._inputs, cache_folder(), *reads), results=self.results, caches=self.caches)
+        self._folders = Folders(reads=(self._inputs, cache_folder(), *reads), results=self.results, caches=self.caches)
 
     def call(self, request: AnyRequest, *, limit_s: float) -> Reply:
-        """See `Workers.call`, but for the fresh process."""
+        """Run one session in this process; see `Workers.call`."""
         with self._lock, self._linked(request.inputs) as inputs:
-            own = {"inputs": inputs, "place": self._place, "limit_s": limit_s, "keep": True}
+            own = {"inputs": inputs, "shared_folders": self._folders, "limit_s": limit_s, "keep": True}
             try:
                 return _asked(self._supervisor, request.model_copy(update=own))
             except WorkerFailed as error:
-                self._supervisor = self._workers.another(self._supervisor)
+                self._supervisor = self._workers.replacement(self._supervisor)
                 return Reply("crashed", (), str(error))
 
     def released(self) -> Supervisor:
-        """Return the supervisor, once the process is over."""
+        """End the process and return its supervisor."""
         with self._lock:
             try:
                 self._supervisor.ask(Release())
             except WorkerFailed:
-                self._supervisor = self._workers.another(self._supervisor)
+                self._supervisor = self._workers.replacement(self._supervisor)
             return self._supervisor
 
     @contextmanager
     def _linked(self, inputs: Sequence[Path]) -> Iterator[tuple[Path, ...]]:
-        """Give the inputs of one session as links that the process sees while it lasts, and no others."""
+        """Link the inputs of one session into the process's folder while the session lasts."""
         links = [self._inputs / f"{index}-{file.name}" for index, file in enumerate(inputs)]
         try:
             for file, link in zip(inputs, links, strict=True):
@@ -219,7 +219,7 @@ def _asked(supervisor: Supervisor, request: AnyRequest) -> Reply:
 
 
 def _reply(ended: wire.Ended, request: AnyRequest) -> Reply:
-    """Return the reply, once every event was seen to be one that this request can be answered with."""
+    """Return the reply; a protocol violation where an event cannot answer this request."""
     if ended.violation is not None:
         return Reply("protocol violation", (), ended.violation)
     try:

@@ -1,4 +1,4 @@
-"""Runs in a child: one case and the claim's reference, asked for what is right in float64 and in lower formats."""
+"""Runs in a child: compute the right result of one case by the claim's reference, in float64 and in lower formats."""
 
 from __future__ import annotations
 
@@ -20,27 +20,27 @@ from audit.run.outputs import outputs_of, own
 from audit.run.results import Writer
 
 FEW, DRAWS, FIRST_DRAW = 16, 3, 8
-"""A result of so few elements has no size of its own to rely on: a sum may come out near zero. Its size is that of
-so many other draws, the first with that salt."""
+"""The rms of a result of few elements is unreliable: a sum may be near zero. It is taken over other draws instead, with
+salts from FIRST_DRAW on."""
 MOST_DRAWN = 1 << 26
-"""Elements of the inputs, above which other draws cost too much."""
+"""Elements of the inputs above which other draws cost too much."""
 TIES = "ties"
-"""Among the headroom: what a result needs to be right however ties between inputs are broken."""
+"""The headroom key of the tolerance that covers any breaking of ties between inputs."""
 ROUNDING = "rounding"
-"""Among the headroom: what a result needs that comes of inputs moved by `ties.ROUNDED_BY`. Where inputs cancel, that is
-far more than a reference needs that sums in luckier order."""
+"""The headroom key of the tolerance of a result whose inputs are moved by `ties.ROUNDED_BY`. Where inputs cancel, that
+is far more than a reference needs that sums in a lucky order."""
 
 
 Outputs = tuple[torch.Tensor, ...]
 _Held = tuple[list[Any], dict[str, Outputs]]
-"""Arguments, and what was computed for them."""
+"""Arguments, and their results by kind."""
 
 
 class Problem:
-    """A case and the claim's reference: computes what is right, in float64 and in lower formats.
+    """A case and the claim's reference.
 
-    `flat` are the leaves of its arguments, see `containers`. Several outputs are one vector here, each in units of its
-    own size at the case's arguments, so that one tolerance holds for all.
+    `flat` are the leaves of its arguments, see `containers`. Several outputs are joined into one vector, each in units
+    of its rms at the case's arguments, so that one tolerance fits all.
     """
 
     def __init__(
@@ -60,16 +60,16 @@ class Problem:
         self._tie_breaks = ties.TieBreaks()
 
     def arguments(self, flat: list[Any]) -> list[Any]:
-        """Arguments in the containers of the case's own, around those leaves."""
+        """Return arguments of the case's structure around those leaves."""
         return self.agreed(rebuilt(self.values, flat))
 
     def agreed(self, changed: list[Any]) -> list[Any]:
-        """Changed arguments, where `reference.py` has `agreeing` with what holds the same data twice made again."""
+        """Return changed arguments after `agreeing` of `reference.py`, if any, has updated second copies of data."""
         agreeing: Callable[[list[Any]], list[Any]] | None = getattr(self.reference, "agreeing", None)
         return changed if agreeing is None else agreeing(changed)
 
     def generator(self, salt: int) -> torch.Generator:
-        """Return a generator whose numbers depend on the inputs alone, and so are not known before the audit."""
+        """Return a generator seeded by the inputs, so that its numbers are not known before the audit."""
         return torch.Generator().manual_seed(self._seed + salt)
 
     @cached_property
@@ -78,13 +78,13 @@ class Problem:
         return crc << 8
 
     def drawn(self, salt: int) -> list[Any]:
-        """Other arguments of this shape, as the claim draws them."""
+        """Draw other arguments of this shape by the claim's `inputs`."""
         values: list[Any] = self.reference.inputs(self.shape, self.generator(salt))
         return values
 
     @cached_property
     def others(self) -> list[Any]:
-        """Other arguments, as the claim draws them."""
+        """Other arguments, drawn by the claim's `inputs`."""
         others = self.drawn(1)
         self._held.append((others, {}))
         return others
@@ -106,12 +106,12 @@ class Problem:
 
     @property
     def size(self) -> float:
-        """The root mean square of right results over several draws, where a result has few elements; else 0."""
+        """The rms of right results over several draws, where a result has few elements; else 0."""
         return self._sizes[0] if len(self._sizes) == 1 else 0.0
 
     @cached_property
     def dtype(self) -> str:
-        """The type of the reference's result; of several outputs the one that holds the fewest digits."""
+        """The type of the reference's result; the least precise of several."""
         return max((_name(one.dtype) for one in self._own(self.values)), key=correctness.floor)
 
     def oracle(self, values: list[Any]) -> torch.Tensor:
@@ -123,17 +123,17 @@ class Problem:
         return self._joined(self._own(values))
 
     def hold(self, values: list[Any]) -> None:
-        """Keep what is computed for those arguments until others are held; the case's own are always kept."""
+        """Cache the results of those arguments until `hold` gets others; those of the case's own are always cached."""
         self._asked = (values, {})
 
     def expected(self, values: list[Any], results: Writer) -> dict[str, Any]:
         """Write the right result for those arguments; return the keys of its event.
 
-        Of a result of integers, others are as right where a few elements hang on ties between inputs. Several outputs
-        are written as one vector; `expected_outputs` has the shape, dtype and size of each.
+        Alternatives to a result of integers are right too where a few elements depend on ties between inputs. Several
+        outputs are written as one vector; `expected_outputs` has the shape, dtype and rms of each.
 
         Raises:
-            Tied: a ValueError; more hang on ties, at arguments that the claim does not draw.
+            Tied: a ValueError; more elements depend on ties, at arguments that the claim does not draw.
         """
         own, want = self._own(values), _vector(self._right(values))
         whole = [not one.dtype.is_floating_point for one in own]
@@ -148,7 +148,7 @@ class Problem:
         return results.expected(want, dtype=self.dtype, also=also) | {"expected_outputs": outputs}
 
     def bits(self) -> dict[str, float | None]:
-        """Effective bits of the reference, and of the oracle on inputs rounded to each lower format."""
+        """Return the effective bits of the reference, and of the oracle on inputs rounded to each lower format."""
         found = {"fp32": correctness.effective_bits(self.got.double(), self.want)}
         for name, low in self._rounded(self.oracle, self.values):
             own = None if low is None else low.to(getattr(torch, self.dtype)).double()
@@ -156,9 +156,9 @@ class Problem:
         return found
 
     def headroom(self, values: list[Any]) -> dict[str, float | None]:
-        """The tolerance the reference itself needs, one that rounds its inputs first, one that breaks ties otherwise,
-        and one that rounds on its way; None: no finite one."""
-        oracle, want, own = self._beside(values)
+        """Return the tolerances that the reference needs: as it is, with inputs rounded to each format, with ties
+        broken otherwise, and with rounded intermediate values; None: no finite one."""
+        oracle, want, own = self._in_units(values)
         found = {"fp32": correctness.needed(own, want)}
         for name, low in self._rounded(oracle, values):
             found[name] = None if low is None else correctness.needed(low, want)
@@ -167,21 +167,21 @@ class Problem:
         return found
 
     def need(self, values: list[Any]) -> float | None:
-        """The tolerance the reference itself needs; None: no finite one."""
-        _, want, own = self._beside(values)
+        """Return the tolerance the reference itself needs; None: no finite one."""
+        _, want, own = self._in_units(values)
         return correctness.needed(own, want)
 
     def needs(self, values: list[Any]) -> float:
-        """The tolerance the reference itself needs, and one that rounds on its way; infinite: no finite one."""
+        """Return the tolerance that the reference needs, also with rounded intermediate values; inf: no finite one."""
         self.hold(values)
-        oracle, want, own = self._beside(values)
+        oracle, want, own = self._in_units(values)
         needed = correctness.needed(own, want)
         rounding = self._moves(oracle, values, want, 8).needed(ties.ROUNDED_BY)
         return math.inf if needed is None or rounding is None else max(needed, rounding)
 
     def _rounded(self, oracle: ties.Oracle, values: list[Any]) -> Iterator[tuple[str, torch.Tensor | None]]:
-        """Give what the oracle returns for inputs rounded to each lower format; None where it refuses them: rounded, a
-        matrix may have no factors, and a number be infinite."""
+        """Yield the oracle's result for inputs rounded to each lower format; None where it refuses them: a rounded
+        matrix may have no factors, and a rounded number be infinite."""
         for name, rounded in FORMATS.items():
             try:
                 yield name, oracle(each_real(values, rounded))
@@ -194,18 +194,18 @@ class Problem:
         return ties.Moves(oracle, values, want, self._seed + salt, self._tie_breaks.seen)
 
     def _right(self, values: list[Any]) -> Outputs:
-        def compute(there: list[Any]) -> Outputs:
+        def compute(uploaded: list[Any]) -> Outputs:
             with self._tie_breaks:
-                return _outputs(self.reference.oracle(*there), torch.float64)
+                return _outputs(self.reference.oracle(*uploaded), torch.float64)
 
         return self._once(values, "oracle", compute)
 
     def _own(self, values: list[Any]) -> Outputs:
-        return self._once(values, "eager", lambda there: _outputs(self.reference.reference(*there)))
+        return self._once(values, "eager", lambda uploaded: _outputs(self.reference.reference(*uploaded)))
 
-    def _beside(self, values: list[Any]) -> tuple[Callable[[list[Any]], torch.Tensor], torch.Tensor, torch.Tensor]:
-        """Return an oracle, its result and the reference's own for those arguments, each of several outputs in units of
-        its size at these."""
+    def _in_units(self, values: list[Any]) -> tuple[Callable[[list[Any]], torch.Tensor], torch.Tensor, torch.Tensor]:
+        """Return an oracle, its result and the reference's for those arguments, each of several outputs in units of its
+        rms there."""
         right = self._right(values)
         units = self._sized(right)
         return (
@@ -223,31 +223,31 @@ class Problem:
         return _vector([one.double() / unit for one, unit in zip(outputs, units, strict=True)])
 
     def _sized(self, outputs: Outputs) -> list[float]:
-        """The size of each of several outputs; 1 where it has none."""
+        """Return the rms of each of several outputs; 1 where it is 0."""
         if len(outputs) != len(self._sizes):
             raise ValueError(f"the reference returns {len(outputs)} outputs here, elsewhere {len(self._sizes)}")
         return [max(_rms(one), size) or 1.0 for one, size in zip(outputs, self._sizes, strict=True)]
 
     def _ordered(self, whole: Sequence[bool], want: torch.Tensor) -> Callable[[list[Any]], torch.Tensor]:
-        """Return an oracle that gives outputs of integers for other arguments, and all others as they are in `want`."""
+        """Return an oracle that computes outputs of integers alone; it returns the others as they are in `want`."""
 
         def of(values: list[Any]) -> torch.Tensor:
             outputs = self._right(values)
             if len(outputs) == 1:
                 return outputs[0]
-            places = torch.cat([torch.full((one.numel(),), kind) for one, kind in zip(outputs, whole, strict=True)])
-            return torch.where(places.to(want.device), _vector(outputs), want)
+            mask = torch.cat([torch.full((one.numel(),), kind) for one, kind in zip(outputs, whole, strict=True)])
+            return torch.where(mask.to(want.device), _vector(outputs), want)
 
         return of
 
     @cached_property
     def _units(self) -> list[float]:
-        """The size of each of several outputs at the case's own arguments."""
+        """The rms of each of several outputs at the case's own arguments."""
         return self._sized(self._right(self.values))
 
     @cached_property
     def _sizes(self) -> list[float]:
-        """The root mean square of each output over several draws, where it has few elements; else 0."""
+        """The rms of each output over several draws, where it has few elements; else 0."""
         outputs = self._right(self.values)
         drawn = sum(x.numel() for x in self.flat if isinstance(x, torch.Tensor))
         if drawn > MOST_DRAWN or all(one.numel() > FEW for one in outputs):
@@ -256,15 +256,15 @@ class Problem:
         every = zip(outputs, *others, strict=True)
         return [_rms(_vector(draws)) if draws[0].numel() <= FEW else 0.0 for draws in every]
 
-    def _once(self, values: list[Any], what: str, compute: Callable[[list[Any]], Outputs]) -> Outputs:
+    def _once(self, values: list[Any], kind: str, compute: Callable[[list[Any]], Outputs]) -> Outputs:
         held = [*self._held, *([] if self._asked is None else [self._asked])]
-        kept = next((results for one, results in held if one is values), {})
-        if what not in kept:
-            kept[what] = compute(self._there(values))
-        return kept[what]
+        cached = next((results for one, results in held if one is values), {})
+        if kind not in cached:
+            cached[kind] = compute(self._uploaded(values))
+        return cached[kind]
 
-    def _there(self, values: list[Any]) -> list[Any]:
-        """Copies on the device: a reference may work in place."""
+    def _uploaded(self, values: list[Any]) -> list[Any]:
+        """Return copies on the device: a reference may work in place."""
         return placed(values, lambda x: x.to(self._device, copy=True), self._host)
 
 

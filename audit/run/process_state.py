@@ -1,7 +1,7 @@
-"""Runs in a child: what claimed code may change in its process: settings, threads, children, functions.
+"""Runs in a child: detect changes of claimed code to its process: settings, threads, children, functions.
 
-Clocks, checks, modes and the kit's own functions are compared by identity. `torch.manual_seed` is not among them:
-torch.compile wraps it itself.
+Clocks, checks, modes and the kit's own functions are compared by identity; `torch.manual_seed` is not, since
+torch.compile wraps it.
 """
 
 from __future__ import annotations
@@ -43,19 +43,19 @@ SETTINGS: dict[str, Callable[[], Any]] = {
     "torch.is_grad_enabled": torch.is_grad_enabled,
     "torch.is_autocast_enabled": lambda: torch.is_autocast_enabled("cuda") or torch.is_autocast_enabled("cpu"),
 }
-"""Settings that change what other code of the process computes, or how fast."""
+"""Settings that change the results or the speed of other code in the process."""
 
 
 @dataclass(frozen=True)
 class ProcessState:
-    """One look at the process: settings by value, threads and children by number."""
+    """The state of the process: settings by value, threads and children by PID."""
 
     settings: dict[str, Any]
     threads: frozenset[str]
     children: frozenset[str]
 
     def since(self, before: ProcessState) -> dict[str, Any]:
-        """Return the differences from an earlier look: names, and how many threads and children came and stayed."""
+        """Return the differences from an earlier state: changed settings, counts of new threads and children."""
         settings = [name for name, value in self.settings.items() if before.settings[name] != value]
         return {
             "changed": settings,
@@ -66,12 +66,12 @@ class ProcessState:
 
 @cache
 def at_birth() -> ProcessState:
-    """The process as its first session found it; later sessions of the same process get the same look."""
+    """Return the state at the first session of the process, also for later sessions."""
     return look()
 
 
 def settled(before: ProcessState) -> dict[str, Any]:
-    """Return the differences from an earlier look; wait for joined threads, which are listed a moment longer."""
+    """Return the differences from an earlier state; wait for joined threads, which are listed a moment longer."""
     found = look().since(before)
     for _ in range(ENDING_LOOKS):
         if not found["threads"]:
@@ -82,7 +82,7 @@ def settled(before: ProcessState) -> dict[str, Any]:
 
 
 def look() -> ProcessState:
-    """The process now."""
+    """Return the present state."""
     tasks = [task.name for task in TASKS.iterdir()] if TASKS.is_dir() else []
     return ProcessState(
         settings={name: read() for name, read in SETTINGS.items()},
@@ -123,31 +123,32 @@ _LATE = "do_bench"
 
 _code_of = operator.attrgetter("__code__")
 Functions = tuple[Mapping[str, Any], tuple[str, ...], tuple[FunctionType, ...], tuple[CodeType, ...]]
-"""The names of a module or class; those that were functions of the kit, the functions, and the code each had."""
+"""The namespace of a module or class; the names of its functions, the functions, and the code of each."""
 Kit = dict[str, dict[str, Functions]]
-"""By module: the functions of the module and of each of its classes, by full name."""
+"""The functions of a module and of each of its classes, by full name, by module."""
 _before_fork: list[Kit] = []
 
 
 def prepare() -> None:
-    """Find the functions of the kit once, for every process that is forked from this one."""
+    """Find the functions of the kit, for every process that is forked from this one."""
     _before_fork[:] = [_kit_functions({})]
 
 
 def watch() -> Callable[[], list[str]]:
     """Return a function that returns the names rebound since now, sorted.
 
-    It holds all it compares and calls, so that code that wants to mislead it has to search the memory of the process.
+    It holds references to all objects it compares and calls, so that code must search the process's memory to mislead
+    it.
     """
     known = _before_fork.pop() if _before_fork else {}
     before, own, compare = snapshot(), {**known, **_kit_functions(known)}, replaced
-    places = [(place, *functions) for module in own.values() for place, functions in module.items()]
+    owners = [(owner, *functions) for module in own.values() for owner, functions in module.items()]
     code_of, ordered, some, over, together, other = _code_of, sorted, any, map, zip, operator.is_not
 
     def look() -> list[str]:
         changed = [
-            f"{place}.{key}"
-            for place, names, keys, functions, codes in places
+            f"{owner}.{key}"
+            for owner, names, keys, functions, codes in owners
             if some(over(other, over(names.get, keys), functions)) or some(over(other, over(code_of, functions), codes))
             for key, was, code in together(keys, functions, codes)
             if names.get(key) is not was or code_of(was) is not code
@@ -158,14 +159,14 @@ def watch() -> Callable[[], list[str]]:
 
 
 def _kit_functions(known: Kit) -> Kit:
-    """The functions and methods of every module of the kit in this process, but for the known ones."""
+    """Return the functions and methods of every imported module of the kit that is not in `known`."""
     found: Kit = {}
     for name, module in [*sys.modules.items()]:
         if name.partition(".")[0] == "audit" and name not in known and isinstance(module, ModuleType):
             names = vars(module)
             classes = [one for one in names.values() if isinstance(one, type) and one.__module__ == name]
-            places = {name: names, **{f"{name}.{one.__name__}": vars(one) for one in classes}}
-            found[name] = {place: _functions(each) for place, each in places.items()}
+            owners = {name: names, **{f"{name}.{one.__name__}": vars(one) for one in classes}}
+            found[name] = {owner: _functions(each) for owner, each in owners.items()}
     return found
 
 
@@ -175,15 +176,15 @@ def _functions(names: Mapping[str, Any]) -> Functions:
 
 
 def snapshot() -> dict[str, Any]:
-    """Return the object under every watched name, and how many modes, hooks and traces are in force."""
+    """Return the object under every watched name, and the number of active modes, hooks and traces."""
     found = {
-        f"{owner}.{name}": getattr(place, name, None) for owner, (place, names) in _OWNERS.items() for name in names
+        f"{title}.{name}": getattr(owner, name, None) for title, (owner, names) in _OWNERS.items() for name in names
     }
     return {**found, **_in_force()}
 
 
 def replaced(before: dict[str, Any]) -> list[str]:
-    """Names of what is another object than it was, sorted."""
+    """Return the names rebound since a snapshot, sorted."""
     now = snapshot()
     changed = [name for name, value in before.items() if now[name] is not value and not _same_count(now[name], value)]
     return sorted([*changed, *_late_stopwatch()])
@@ -204,7 +205,7 @@ def _same_count(one: Any, other: Any) -> bool:
 
 
 def _late_stopwatch() -> list[str]:
-    """Triton's stopwatch is imported after claimed code if at all: replaced if it is not from its module's file."""
+    """Return Triton's `do_bench` if its code is not from its module's file; it is imported after claimed code."""
     module = sys.modules.get(_STOPWATCH)
     code = getattr(getattr(module, _LATE, None), "__code__", None)
     return [] if module is None or (code and code.co_filename == module.__file__) else [f"{_STOPWATCH}.{_LATE}"]

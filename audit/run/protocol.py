@@ -1,7 +1,7 @@
-"""The judge's side: the events with which a session may answer its request. Any other was not sent by our code.
+"""In the judge's process: check the events of a session against its request. An unexpected one is not from our code.
 
-The seal (`transcript`) shows that a message left our native code; this checks that it is an event of this very request:
-every event in its place, known keys alone, numbers and sizes within bounds.
+The seal (`transcript`) shows that a message left our native code; this module checks that it is an event of this very
+request: in the right order, with known keys alone, numbers and sizes within bounds.
 """
 
 from __future__ import annotations
@@ -21,12 +21,12 @@ MOST_EVENTS = 20_000
 
 
 def checked(request: wire.AnyRequest, lines: Sequence[str], *, finished: bool) -> tuple[Event, ...]:
-    """The events of those lines of JSON.
+    """Return the events of those lines of JSON.
 
     Args:
-        request: what the session was asked.
-        lines: its events, one each.
-        finished: whether it ran to its end; then nothing may be missing.
+        request: the session's request.
+        lines: one event each.
+        finished: whether the session ran to its end, so that no event may be missing.
 
     Raises:
         ProtocolViolation: an event that this request cannot have; says which.
@@ -34,17 +34,17 @@ def checked(request: wire.AnyRequest, lines: Sequence[str], *, finished: bool) -
     if len(lines) > MOST_EVENTS:
         raise ProtocolViolation(f"{len(lines)} events, where a session tells {MOST_EVENTS} at most")
     shape, ordered = KINDS[request.kind]
-    events = tuple(_event(line, place, shape) for place, line in enumerate(lines))
+    events = tuple(_event(line, index, shape) for index, line in enumerate(lines))
     ordered(request, events, finished)
     return events
 
 
-def _event(line: str, place: int, shape: TypeAdapter[Any]) -> Event:
+def _event(line: str, index: int, shape: TypeAdapter[Any]) -> Event:
     try:
         event = json.loads(line, parse_constant=_no_number, object_pairs_hook=_once)
         shape.validate_python(event)
     except (ValueError, RecursionError) as error:
-        raise ProtocolViolation(f"event {place} is none that a session tells: {_first_words(error)}") from None
+        raise ProtocolViolation(f"event {index} is none that a session tells: {_first_words(error)}") from None
     found: Event = event
     return found
 
@@ -69,19 +69,19 @@ def _once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
 
 
 def _steps(request: requests.Session, events: Sequence[Event], finished: bool) -> None:
-    """One event a step, in their order, each with the step as it was asked."""
+    """Require one event a step, in order, each with its step as requested."""
     steps = [step.model_dump(mode="json", exclude_none=True) for step in request.steps]
     if len(events) > len(steps) or (finished and len(events) != len(steps)):
         raise ProtocolViolation(f"{len(events)} events for {len(steps)} steps")
-    for place, (event, step) in enumerate(zip(events, steps, strict=False)):
-        if event["step"] != place or any(event.get(key) != value for key, value in step.items()):
-            raise ProtocolViolation(f"event {place} answers another step than step {place}")
+    for index, (event, step) in enumerate(zip(events, steps, strict=False)):
+        if event["step"] != index or any(event.get(key) != value for key, value in step.items()):
+            raise ProtocolViolation(f"event {index} answers another step than step {index}")
         if any(key in event and key not in step for key in session_events.OPTIONS):
-            raise ProtocolViolation(f"event {place} has options its step was not asked with")
+            raise ProtocolViolation(f"event {index} has options its step was not asked with")
 
 
 def _cases(request: requests.Cases, events: Sequence[Event], finished: bool) -> None:
-    """The cost, then the cases in their order, each with other inputs behind it where those were asked for."""
+    """Require the cost, then the cases in order, each followed by its other inputs where requested."""
     shapes = request.shapes
     for before, event in pairwise(events) if request.others is not None else ():
         if event.get("other") and (before.get("case") != event["case"] or event["other"] == before.get("other")):
@@ -89,48 +89,46 @@ def _cases(request: requests.Cases, events: Sequence[Event], finished: bool) -> 
     events = [event for event in events if request.others is None or not event.get("other")]
     if len(events) > 1 + len(shapes) or (finished and len(events) != 1 + len(shapes)):
         raise ProtocolViolation(f"{len(events)} events for the cost and {len(shapes)} cases")
-    for place, event in enumerate(events):
-        due = "cost" in event if place == 0 else event.get("case") == place - 1 and event["shape"] == shapes[place - 1]
+    for index, event in enumerate(events):
+        due = "cost" in event if index == 0 else event.get("case") == index - 1 and event["shape"] == shapes[index - 1]
         if not due:
-            raise ProtocolViolation(f"event {place} is not the one due there")
+            raise ProtocolViolation(f"event {index} is not the one due there")
 
 
 def _work(request: requests.Work, events: Sequence[Event], finished: bool) -> None:
-    """One event a shape, the last first."""
+    """Require one event a shape, the last first."""
     last = len(request.shapes) - 1
     _in_order([{**event, "weighed": last - event["weighed"]} for event in events], "weighed", last + 1, finished)
 
 
 def _described(request: requests.Described, events: Sequence[Event], finished: bool) -> None:
-    """One event a shape, in their order."""
     _in_order(events, "described", len(request.shapes), finished)
 
 
 def _sized(request: requests.Sized, events: Sequence[Event], finished: bool) -> None:
-    """One event a shape, in their order."""
     _in_order(events, "sized", len(request.shapes), finished)
 
 
 def _launched(request: requests.Launches, events: Sequence[Event], finished: bool) -> None:
-    """One event a file of arguments, in their order."""
     _in_order(events, "launched", len(request.inputs), finished)
 
 
 def _in_order(events: Sequence[Event], key: str, due: int, finished: bool) -> None:
+    """Require one event a shape or file of arguments, in order."""
     if len(events) > due or (finished and len(events) != due):
         raise ProtocolViolation(f"{len(events)} events for {due} shapes")
-    if any(event[key] != place for place, event in enumerate(events)):
+    if any(event[key] != index for index, event in enumerate(events)):
         raise ProtocolViolation("the shapes were answered in another order")
 
 
 def _variations(request: requests.Variations, events: Sequence[Event], finished: bool) -> None:
-    """For each case its own event, then its variations, each once, with files beside those of the case."""
+    """Require each case's own event, then its variations, each once, with files in the case's folder."""
     plan, of, names = request.vary, -1, set[str]()
-    for place, event in enumerate(events):
+    for index, event in enumerate(events):
         if "variation" not in event:
             of, names = of + 1, set()
         if event["of"] != of or of >= len(plan):
-            raise ProtocolViolation(f"event {place} is about another case than the one due there")
+            raise ProtocolViolation(f"event {index} is about another case than the one due there")
         if "variation" in event:
             _variation(event, plan[of], names)
     if finished and of != len(plan) - 1:
@@ -146,34 +144,34 @@ def _variation(event: Event, asked: requests.Vary, names: set[str]) -> None:
 
 
 def _timings(request: timing_requests.Timing, events: Sequence[Event], finished: bool) -> None:  # noqa: ARG001
-    """Only callables of the request and our own names are spoken of, and sets of inputs there are."""
+    """Require names of the request's callables or our own, and existing sets of inputs."""
     known = {*(one.name for one in request.variants), *request.compiled}
-    for place, event in enumerate(events):
+    for index, event in enumerate(events):
         names = {event[key] for key in NAMING if key in event}
         foreign = sorted(name for name in names if name not in known and not name.startswith(timing_events.OURS))
         if foreign:
             raise ProtocolViolation(
-                f"event {place} speaks of {foreign[0][:80]}, which the session was not asked to time"
+                f"event {index} speaks of {foreign[0][:80]}, which the session was not asked to time"
             )
         if event.get("inputs", 0) >= len(request.inputs):
-            raise ProtocolViolation(f"event {place} names inputs there are none of")
+            raise ProtocolViolation(f"event {index} names inputs there are none of")
 
 
-def _exhibited(request: timing_requests.Published, events: Sequence[Event], finished: bool) -> None:
-    """Only the claimed code is spoken of, and only under the protocols that were asked for.
+def _published(request: timing_requests.Published, events: Sequence[Event], finished: bool) -> None:
+    """Require events about the claimed code alone, under the requested protocols.
 
-    No other code of ours runs beside it, so that a time of a baseline or of a block would be its own invention.
+    Such a session times nothing else: a time of a baseline or of a block would be invented.
     """
     _timings(request, events, finished)
     names, protocols = {one.name for one in request.variants}, {one.name for one in request.protocols}
-    for place, event in enumerate(events):
-        spoken = {event[key] for key in NAMING if key in event}
-        if not spoken <= names or ("samples_ms" in event and event.get("protocol") not in protocols):
-            raise ProtocolViolation(f"event {place} is about another timing than the one that was asked for")
+    for index, event in enumerate(events):
+        named = {event[key] for key in NAMING if key in event}
+        if not named <= names or ("samples_ms" in event and event.get("protocol") not in protocols):
+            raise ProtocolViolation(f"event {index} is about another timing than the one that was asked for")
 
 
 def _alone(request: timing_requests.Alone, events: Sequence[Event], finished: bool) -> None:
-    """The readings of an empty kernel, then those of the callable unless it failed, and nothing else."""
+    """Require the readings of an empty kernel, then those of the callable unless it failed, and no other events."""
     _timings(request, events, finished)
     (name,) = [one.name for one in request.variants] or [f"baseline:{request.baseline}"]
     empty, own = _readings(timing_requests.EMPTY, timing_requests.EMPTY_CALLS), _readings(name, request.calls)
@@ -181,10 +179,10 @@ def _alone(request: timing_requests.Alone, events: Sequence[Event], finished: bo
     ended = not events or "failed" in events[-1]
     if len(events) > len(due) or (finished and len(events) != len(due) and not ended):
         raise ProtocolViolation(f"{len(events)} events for {len(due)}")
-    for place, (event, wanted) in enumerate(zip(events, due, strict=False)):
+    for index, (event, wanted) in enumerate(zip(events, due, strict=False)):
         loads = {key: event[key] for key in ("loaded", "failed") if key in event}
         if event != wanted and not (loads and "loaded" in wanted and name in loads.values()):
-            raise ProtocolViolation(f"event {place} is not the one due there")
+            raise ProtocolViolation(f"event {index} is not the one due there")
 
 
 def _readings(name: str, calls: int) -> list[Event]:
@@ -193,7 +191,7 @@ def _readings(name: str, calls: int) -> list[Event]:
 
 
 def _checked_once(request: requests.SandboxCheck, events: Sequence[Event], finished: bool) -> None:  # noqa: ARG001
-    """One event, about the whole sandbox."""
+    """Require one event, about the whole sandbox."""
     if len(events) > 1 or (finished and len(events) != 1):
         raise ProtocolViolation(f"{len(events)} events for one trial")
 
@@ -217,7 +215,7 @@ KINDS: dict[str, tuple[TypeAdapter[Any], Ordered]] = {
     "launches": _of(session_events.Launched, _launched),
     "variations": _of(session_events.Varied | session_events.Variation, _variations),
     "interleaved": _TIMING,
-    "published": _of(timing_events.ExhibitEvent, _exhibited),
+    "published": _of(timing_events.PublishedEvent, _published),
     "alone": _of(timing_events.AloneEvent, _alone),
     "compiled": _TIMING,
     "sandbox_check": _of(session_events.SandboxChecked, _checked_once),

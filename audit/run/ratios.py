@@ -1,8 +1,8 @@
-"""The ratio of two callables with its uncertainty: one estimator, for when a session stops and for what is reported.
+"""The ratio of two callables with its uncertainty: one estimator, for stopping a session and for reporting.
 
-The estimate is the median of the ratios of single blocks: what callables share in a block (clock, heat, neighbours)
-stands on both sides of its ratio. The interval lies between two of these ratios by their ranks, as in the sign test: it
-assumes no form of noise and is right for as few blocks as there are. `docs/measurement.md` has rules and sources.
+The estimate is the median of the ratios of single blocks: the influences that callables share in a block (clock,
+temperature, other load) cancel. The interval is between two of these ratios by rank, as in the sign test: it assumes no
+form of noise and holds for few blocks too. `docs/measurement.md` has rules and sources.
 """
 
 from __future__ import annotations
@@ -18,27 +18,27 @@ from audit.model import Measurement
 
 Word = Literal["faster", "slower", "same", "inconclusive"]
 LEVEL = 0.965
-"""What an interval by rank covers after a fixed number of blocks. A session that stops at a narrow one stops a little
-more often where it is narrow by chance, which takes up to 2 points: `bench/coverage.py` finds 94 to 97 %."""
+"""The coverage of an interval by rank after a fixed number of blocks. A session that stops at a narrow interval stops
+more often where it is narrow by chance, which costs up to 2 points: `bench/coverage.py` finds 94 to 97 %."""
 LEAST_BLOCKS = 10
 LEAST_MS = 1e-6
-"""A nanosecond: events tell half a microsecond. A time of zero is a time below this."""
+"""A nanosecond, which stands for a time of zero; events resolve half a microsecond."""
 SAME = 0.02
-"""Two times whose ratio is within this of one are called the same: address and alignment alone can give as much."""
+"""Times whose ratio is this close to one are called the same: addresses and alignment alone can cause as much."""
 WIDEST = 0.05
-"""Relative half width past which a ratio is inconclusive whatever it is."""
+"""The relative half width above which a ratio is inconclusive."""
 
 
 @dataclass
 class Samples:
-    """Milliseconds with the block each was taken in and the callable's place in that block."""
+    """Milliseconds, each with its block and the callable's position in the order of that block."""
 
     samples_ms: list[float] = field(default_factory=list)
     blocks: list[int] = field(default_factory=list)
     positions: list[int] = field(default_factory=list)
 
     def add(self, times_ms: list[float], *, block: int, position: int) -> None:
-        """More samples of one block."""
+        """Add samples of one block."""
         self.samples_ms += times_ms
         self.blocks += [block] * len(times_ms)
         self.positions += [position] * len(times_ms)
@@ -46,7 +46,7 @@ class Samples:
 
 @dataclass(frozen=True)
 class Ratio:
-    """Time of the other over time of ours: over 1, ours is faster.
+    """Their time over ours: above 1, ours is faster.
 
     `low` and `high` bound the 95 % interval; None where there are too few common blocks for one.
     """
@@ -56,7 +56,7 @@ class Ratio:
     high: float | None
     blocks: int
     equal: bool = False
-    """All samples of one of the two are the same number."""
+    """Whether all samples of one of the two are the same number."""
 
     @property
     def half_width(self) -> float | None:
@@ -65,7 +65,7 @@ class Ratio:
 
     @property
     def doubt(self) -> str | None:
-        """Why the samples cannot tell; None where they can."""
+        """Why the ratio is inconclusive whatever it is; None where it is not."""
         width = self.half_width
         if width is None:
             return f"too few blocks with samples of both: {self.blocks}, and {LEAST_BLOCKS} are needed"
@@ -77,7 +77,7 @@ class Ratio:
 
     @property
     def word(self) -> Word:
-        """What the interval allows to say."""
+        """The conclusion that the interval allows."""
         if self.doubt is not None or self.low is None or self.high is None:
             return "inconclusive"
         if self.low > 1 + SAME:
@@ -88,7 +88,7 @@ class Ratio:
 
 
 def ratio(ours: Samples | Measurement, theirs: Samples | Measurement) -> Ratio:
-    """The median ratio of the blocks that both have samples in; without such blocks that of the medians alone."""
+    """Return the median ratio of the blocks with samples of both; without such blocks the ratio of the medians."""
     top, bottom = _by_block(theirs), _by_block(ours)
     paired = [top[block] / bottom[block] for block in bottom if block in top]
     if not paired:
@@ -99,13 +99,13 @@ def ratio(ours: Samples | Measurement, theirs: Samples | Measurement) -> Ratio:
 
 
 def interval(timing: Samples | Measurement) -> tuple[float, float] | None:
-    """The 95 % interval of the time itself, from the medians of its blocks in milliseconds; None for too few blocks."""
+    """Return the 95 % interval of a time, from the medians of its blocks, in milliseconds; None for too few blocks."""
     low, high = _bounds(list(_by_block(timing).values()))
     return None if low is None or high is None else (low, high)
 
 
 def _by_block(timing: Samples | Measurement) -> dict[int, float]:
-    """The median of each block; one below what a clock can tell stands for just that."""
+    """Return the median of each block, at least LEAST_MS."""
     grouped: dict[int, list[float]] = {}
     for block, sample in zip(timing.blocks, timing.samples_ms, strict=False):
         grouped.setdefault(block, []).append(sample)
@@ -113,7 +113,7 @@ def _by_block(timing: Samples | Measurement) -> dict[int, float]:
 
 
 def _bounds(values: Sequence[float]) -> tuple[float, float] | tuple[None, None]:
-    """The interval of the median of what such values are drawn from."""
+    """Return the interval of the median of the distribution of such values."""
     if len(values) < LEAST_BLOCKS:
         return None, None
     ordered = sorted(values)
@@ -124,7 +124,7 @@ def _bounds(values: Sequence[float]) -> tuple[float, float] | tuple[None, None]:
 
 @lru_cache(maxsize=1024)
 def _ranks(count: int) -> tuple[int, float]:
-    """The rank from either end that covers `LEVEL` or more, and the part of the way to the next one.
+    """Return the rank from either end that covers `LEVEL` or more, and the fraction to interpolate to the next rank.
 
     The interpolation is that of Hettmansperger and Sheather (1986).
     """
@@ -137,7 +137,7 @@ def _ranks(count: int) -> tuple[int, float]:
 
 
 def _covered(count: int) -> Iterator[float]:
-    """How often the values of rank 1, 2, ... from either end lie on both sides of the median."""
+    """Yield the probability that the median is between the values of rank 1, 2, ... from either end."""
     outside = 0
     for rank in range(1, count // 2 + 1):
         outside += comb(count, rank - 1)

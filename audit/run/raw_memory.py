@@ -1,13 +1,12 @@
-"""Runs in a child: device memory past torch: bytes written through an address, arenas without tensors, checksums.
+"""Runs in a child: device memory without torch: writes through an address, arenas without tensors, checksums.
 
-torch counts the writes it makes itself into a tensor's version, and functions of torch can be watched. Other writers of
-a GPU's memory, a kernel that a caller launches for instance, do neither. A result that is kept for an address and a
-version is therefore wrong after such a write. Claimed code can also list every tensor object of its process: right
-results that lay there as tensors would be found by their shape; in an arena it finds one vector of bytes.
+torch counts its own writes in a tensor's version, and its functions can be watched; other writes to a GPU's memory, by
+a caller's kernel for instance, bypass both. So a result cached by address and version is wrong after such a write.
+Claimed code can also list every tensor object of its process and would find right results by their shape; an arena is
+one vector of bytes.
 
-Checksums are taken on the GPU, so that nothing has to be copied to see that nothing changed. What they and snapshots
-need lies in a memory pool of its own. The allocator hands none of it to claimed code, so that taking one leaves what a
-call finds in fresh memory as it was.
+Checksums are taken on the GPU, which spares a copy. Their memory and that of snapshots come from a pool of their own,
+which the allocator never hands to claimed code: they leave the contents of fresh memory as they are.
 """
 
 from __future__ import annotations
@@ -24,20 +23,20 @@ from typing import Any
 import torch
 
 BETWEEN_ANY = 4
-"""cudaMemcpyDefault: the driver finds out by the addresses where each side lies."""
+"""cudaMemcpyDefault: the driver infers the direction from the addresses."""
 
 _data_ptr, _nbytes = torch.Tensor.data_ptr, torch.Tensor.nbytes.__get__  # type: ignore[attr-defined]
 _strides, _shape = torch.Tensor.stride, torch.Tensor.shape.__get__  # type: ignore[attr-defined]
 _contiguous, _in_one_piece = torch.Tensor.contiguous, torch.Tensor.is_contiguous
 _data, _copy = torch.Tensor.data.__get__, torch.Tensor.copy_  # type: ignore[attr-defined]
-"""Taken before claimed code may put others in their place."""
+"""Bound here, before claimed code can replace them."""
 
 
 def write(target: torch.Tensor, source: torch.Tensor) -> None:
-    """Overwrite a tensor with the values of another of its shape and type, in the order of the current stream.
+    """Overwrite a tensor with the values of another of its shape and type, on the current stream.
 
     The version counter of `target` stays as it is. Where a layout is neither dense nor the same on both sides, torch
-    writes through `target.data`, whose version is counted apart.
+    writes through `target.data`, which has a version counter of its own.
 
     Raises:
         ValueError: shape or type differ.
@@ -53,7 +52,7 @@ def write(target: torch.Tensor, source: torch.Tensor) -> None:
 
 
 def runtime() -> ctypes.CDLL | None:
-    """The CUDA runtime that torch and its extensions share; None where there is none, or it is linked statically."""
+    """Return the CUDA runtime that torch and its extensions share; None without one, or if it is linked statically."""
     with suppress(OSError):
         for line in Path("/proc/self/maps").read_text(encoding="utf-8").splitlines():
             path = line.partition("/")[1] + line.partition("/")[2]
@@ -63,7 +62,7 @@ def runtime() -> ctypes.CDLL | None:
 
 
 def _same_layout(one: torch.Tensor, other: torch.Tensor) -> bool:
-    """Whether both are dense in the same order of dimensions, so that their bytes lie in the same order."""
+    """Return whether both are dense in the same order of dimensions, so that their bytes are in the same order."""
     if _in_one_piece(one) and _in_one_piece(other):
         return True
     return _strides(one) == _strides(other) and _dense(one)
@@ -90,7 +89,7 @@ def _write_bytes(target: torch.Tensor, source: torch.Tensor) -> None:
 
 @cache
 def _asynchronous_copy() -> ctypes._NamedFuncPointer | None:
-    """cudaMemcpyAsync of the runtime; None where there is no runtime to be found."""
+    """Return cudaMemcpyAsync; None where the runtime is not found."""
     library = runtime()
     if library is None:
         return None
@@ -102,12 +101,12 @@ def _asynchronous_copy() -> ctypes._NamedFuncPointer | None:
 ALIGNMENT = 512
 
 _narrow, _viewed, _as_strided = torch.Tensor.narrow, torch.Tensor.view, torch.Tensor.as_strided
-"""Taken before claimed code may put others in their place."""
+"""Bound here, before claimed code can replace them."""
 
 
 @dataclass(frozen=True)
 class Kind:
-    """The type, shape and strides of a dense value."""
+    """The type, shape and strides of a dense tensor."""
 
     dtype: torch.dtype
     shape: tuple[int, ...]
@@ -115,22 +114,22 @@ class Kind:
 
     @classmethod
     def of(cls, tensor: torch.Tensor) -> Kind:
-        """The kind of a dense tensor."""
+        """Return the kind of a dense tensor."""
         return cls(tensor.dtype, tuple(tensor.shape), tuple(tensor.stride()))
 
     @property
     def bytes(self) -> int:
-        """The bytes it takes, up to where the next one may begin."""
+        """Its bytes, with padding to `ALIGNMENT`."""
         return -(-self.elements * self.dtype.itemsize // ALIGNMENT) * ALIGNMENT
 
     @property
     def elements(self) -> int:
-        """How many elements it has."""
+        """The number of its elements."""
         return torch.Size(self.shape).numel()
 
 
 class Arena:
-    """Room for `rows` rows of values, all rows of the same kinds."""
+    """One block of memory for `rows` rows of tensors, all rows of the same kinds."""
 
     def __init__(self, kinds: Sequence[Kind], rows: int, *, device: torch.device) -> None:
         self._kinds = tuple(kinds)
@@ -139,11 +138,11 @@ class Arena:
 
     @staticmethod
     def row_bytes(kinds: Sequence[Kind]) -> int:
-        """The bytes of a row of values of those kinds."""
+        """Return the bytes of a row of those kinds."""
         return sum(kind.bytes for kind in kinds)
 
     def view(self, row: int, column: int) -> torch.Tensor:
-        """The value there, to be let go of before claimed code runs."""
+        """Return a tensor of the arena, to be dropped before claimed code runs."""
         kind = self._kinds[column]
         start = row * self._row + sum(one.bytes for one in self._kinds[:column])
         flat = _viewed(_narrow(self._memory, 0, start, kind.elements * kind.dtype.itemsize), kind.dtype)
@@ -152,44 +151,42 @@ class Arena:
 
 @cache
 def _pool() -> Any:
-    """Memory of the kit's own: the allocator hands none of it to claimed code."""
+    """Return the kit's own memory pool, which claimed code never gets."""
     return torch.cuda.MemPool()
 
 
 PIECES = 8
-"""In which a snapshot is taken, the last one first."""
+"""The pieces of a snapshot, copied last piece first."""
 SLEEP_CYCLES = 60_000_000
-"""About 30 ms of a GPU's time: far more than the host needs to put everything behind it in the queue."""
+"""About 30 ms of a GPU: far more than the host needs to queue the work that follows."""
 
 
-class Room:
-    """Room for a snapshot of results on a GPU, reserved before the call: an allocation behind it would wait for what
-    still runs.
+class SnapshotBuffers:
+    """Buffers for a snapshot of results on a GPU, allocated before the call: a later allocation would synchronise.
 
     Args:
-        sizes: the bytes of each result that is due.
-        queued: whether the current stream sleeps first. Then the copy is queued before a kernel of the call starts, and
-            no time of the host lets a kernel on another stream come to its end before.
+        sizes: the bytes of each expected result.
+        queued: whether the current stream sleeps first. Then the copy is queued before a kernel of the call starts, so
+            that host overhead gives a kernel on another stream no time to finish first.
     """
 
     def __init__(self, sizes: Sequence[int], *, queued: bool) -> None:
         with torch.cuda.use_mem_pool(_pool()):
-            self._rooms = [torch.empty(size, dtype=torch.uint8, device="cuda") for size in sizes]
-        if queued:  # a freed block for each result: the driver, asked for memory, would wait for the sleep
+            self._buffers = [torch.empty(size, dtype=torch.uint8, device="cuda") for size in sizes]
+        if queued:  # free a block for each result: an allocation by the driver would wait for the sleep
             _ = [torch.empty(size, dtype=torch.uint8, device="cuda") for size in sizes]
             torch.cuda._sleep(SLEEP_CYCLES)  # type: ignore[no-untyped-call]
 
     def snapshot(self, results: Sequence[torch.Tensor]) -> tuple[torch.Tensor, ...]:
-        """Copies of the results in the order of the current stream, the last bytes first: a kernel on another stream
-        writes those last."""
-        rooms = {_nbytes(one): one for one in self._rooms} if len(self._rooms) == len(results) else {}
-        return tuple(self._copied(one, rooms.pop(_nbytes(one), None)) for one in results)
+        """Copy the results on the current stream, last bytes first: a kernel on another stream writes those last."""
+        buffers = {_nbytes(one): one for one in self._buffers} if len(self._buffers) == len(results) else {}
+        return tuple(self._copied(one, buffers.pop(_nbytes(one), None)) for one in results)
 
     @staticmethod
-    def _copied(result: torch.Tensor, room: torch.Tensor | None) -> torch.Tensor:
-        if room is None or not result.is_cuda or not _in_one_piece(result) or not _nbytes(result):
+    def _copied(result: torch.Tensor, buffer: torch.Tensor | None) -> torch.Tensor:
+        if buffer is None or not result.is_cuda or not _in_one_piece(result) or not _nbytes(result):
             return result.clone()
-        copy = _as_strided(_viewed(room, result.dtype), _shape(result), _strides(result))
+        copy = _as_strided(_viewed(buffer, result.dtype), _shape(result), _strides(result))
         flat = _viewed(result, -1)
         step = -(-result.numel() // PIECES)
         for start in reversed(range(0, result.numel(), step)):
@@ -200,23 +197,20 @@ class Room:
 
 WORD_BYTES = 8
 CHUNK = 1 << 22
-"""Words at a time: 32 MiB, and as much again for their products."""
+"""Words in a chunk: 32 MiB, and as much again for their products."""
 MODULUS = 1 << 64
 FACTOR = 0x9E3779B97F4A7C15
-"""Odd, so that every chunk counts: the golden ratio's share of 2**64."""
+"""The factor between chunks, 2**64 over the golden ratio; odd, so that it is invertible."""
 
 
 class Checksums:
-    """Sums of 8-byte words, each times an odd number of its own, modulo 2**64: one changed word always shows.
-
-    The numbers are drawn once a process.
-    """
+    """Sums of 8-byte words modulo 2**64, each times an odd number of its own: one changed word always shows."""
 
     def __init__(self) -> None:
         self._factors = torch.empty(0)
 
     def of(self, tensor: torch.Tensor) -> int | None:
-        """The checksum of a tensor in one piece of GPU memory, row major; None for any other tensor."""
+        """Return the checksum of a contiguous GPU tensor, row major; None for any other tensor."""
         if not tensor.is_cuda or not tensor.is_contiguous() or type(tensor) is not torch.Tensor:
             return None
         with torch.no_grad(), torch.cuda.use_mem_pool(_pool()):
@@ -237,5 +231,5 @@ class Checksums:
 
     @staticmethod
     def _aligned(data: torch.Tensor) -> torch.Tensor:
-        """As 8-byte words; a view that does not begin at one is copied."""
+        """Return the data as 8-byte words, copied if it is not aligned."""
         return (data if data.data_ptr() % WORD_BYTES == 0 else data.clone()).view(torch.int64)

@@ -1,4 +1,4 @@
-"""The requests that a session answers, one model each; those of timing sessions stand in `timing_requests`."""
+"""The requests to sessions, one model each; `timing_requests` has those to timing sessions."""
 
 from __future__ import annotations
 
@@ -14,8 +14,8 @@ from audit.sandbox.attempts import Targets
 Sizes = dict[str, int]
 
 
-class Place(Frozen):
-    """The folders of a process that serves several sessions, which hold for all of them."""
+class Folders(Frozen):
+    """The folders of a process that serves several sessions."""
 
     reads: tuple[Path, ...]
     results: Path
@@ -23,16 +23,16 @@ class Place(Frozen):
 
 
 class Request(Frozen):
-    """The keys of every request. The files named here are all that the sandbox opens beside a build and the system.
+    """The keys of every request. The sandbox opens the files named here, those of a build and those of the system.
 
     Attributes:
         reference: the claim's reference.py, whose folder may be read.
         inputs: files of arguments.
-        folder: takes the files that a session writes.
-        caches: where compilers may write.
-        limit_s: seconds, see `processes.Deadline`, filled in by the pool like what follows.
-        keep: the process serves further sessions.
-        place: its folders, which stand for `inputs`, `folder` and `caches`.
+        folder: gets the files that a session writes.
+        caches: the folder for compilers to write to.
+        limit_s: seconds, see `processes.Deadline`; set by the pool, as are the next two.
+        keep: whether the process serves further sessions.
+        shared_folders: the folders of such a process, which replace `inputs`, `folder` and `caches` in its sandbox.
     """
 
     reference: Path | None = None
@@ -41,11 +41,11 @@ class Request(Frozen):
     caches: Path | None = None
     limit_s: float = 0.0
     keep: bool = False
-    place: Place | None = None
+    shared_folders: Folders | None = None
 
     @property
     def writes(self) -> tuple[Path, ...]:
-        """The folders that a session of its own writes to."""
+        """The folders that a session in a process of its own writes to."""
         return () if self.folder is None else (self.folder,)
 
     @property
@@ -55,13 +55,13 @@ class Request(Frozen):
 
 
 class Release(Request):
-    """End the process that was kept."""
+    """End a kept process."""
 
     kind: Literal["release"] = "release"
 
 
 class SandboxCheck(Request):
-    """Try each rule of the sandbox from inside; see `sandbox.attempts`."""
+    """Try each part of the sandbox from inside; see `sandbox.attempts`."""
 
     kind: Literal["sandbox_check"] = "sandbox_check"
     targets: Targets
@@ -69,24 +69,24 @@ class SandboxCheck(Request):
 
 
 class Step(Frozen):
-    """One call of a session, or a look at an earlier result.
+    """One call of a session, or an earlier result.
 
     Attributes:
-        run: the claimed function, the reference, `plant` (a call that leaves its values in blocks of the result's
-            size), `held` (the result that an earlier step kept), or `spoiled` (that, with random values in some
-            elements; it is kept no longer).
+        run: the claimed function, the reference, `plant` (a call that plants values in blocks of the result's size),
+            `held` (the result of an earlier step with `hold`), or `spoiled` (the same, with random values in some
+            elements; it is dropped then).
         case: the index of its arguments.
-        mode: the index of the configuration that holds from this step on; at first the device's own holds.
-        into: the case whose buffers take the values: the same addresses, other values.
-        fresh: buffers of their own, at addresses where no case's buffers lie; where those of an earlier such step are
-            free again, at those, which the event counts as `same_address`.
+        mode: the index of the configuration from this step on; before any, that of the device.
+        into: the case whose buffers get the values: the same addresses, other values.
+        fresh: new buffers; at the addresses of an earlier such step where those are free again, which the event counts
+            as `same_address`.
         layout: the inputs as views of that layout, one of `arguments.LAYOUTS`.
         stream: the inputs are still being written on that stream when the call starts, one of `call_patterns.STREAMS`.
-        snapshot: the output is a copy made right behind the call; `late` counts the bytes that differ later.
+        snapshot: the output is a copy made right after the call; `late` counts the bytes that differ later.
         order: one call for each of these cases, written into the same buffers; see `call_patterns.InTurn`.
-        flush_from: the place in `order` from which on the cache is flushed before a call.
-        hold: the result lives on for a later step `held`.
-        of: the index of the step whose result `held` or `spoiled` looks at.
+        flush_from: the index in `order` from which on the cache is flushed before a call.
+        hold: keep the result for a later step.
+        of: the index of the step whose result `held` or `spoiled` returns.
     """
 
     run: Literal["claim", "reference", "plant", "held", "spoiled"]
@@ -107,12 +107,12 @@ class Session(Request):
     """Calls of one variant in a given order; see `session`.
 
     Attributes:
-        device: what to load and how memory behaves.
+        device: the build to load and the configuration of memory.
         entry: the claimed function; None loads no claimed code.
         harness: the claim's.
         output_bytes: the sizes of the right outputs, for each case.
         steps: the calls.
-        modes: configurations of an emulated device between which steps change.
+        modes: configurations of an emulated device that steps select.
     """
 
     kind: Literal["session"] = "session"
@@ -131,7 +131,7 @@ class Session(Request):
 
 
 class Launches(Request):
-    """The launches of a claimed function at sizes too large to run, in so many `calls` of each; see `launches`."""
+    """The launches of a claimed function at sizes too large to run, in `calls` calls of each; see `launches`."""
 
     kind: Literal["launches"] = "launches"
     device: EmulatedSettings | EmulatedPythonSettings
@@ -147,7 +147,7 @@ class Launches(Request):
 
 
 class OracleRequest(Request):
-    """A question to the process of `reference.py`; `results` is the descriptor that takes right results there."""
+    """A request to the process of `reference.py`; `results` is its descriptor for right results."""
 
     reference: Path
     results: int = -1
@@ -156,9 +156,9 @@ class OracleRequest(Request):
 class Cases(OracleRequest):
     """The inputs and right results of cases, one for each of `shapes` and `seeds`, and the cost of one shape.
 
-    `device` is where to compute; `baselines` are names that reference.py must have. With `others`, the claim's
-    tolerance, each case is given again with other inputs, see `oracle.OTHERS`, or with those of that `distribution`.
-    With `bits` the effective bits of each format come with a case of float32.
+    `device` computes them; `baselines` are names that reference.py must have. With `others`, the claim's tolerance,
+    each case has a second event with other inputs, see `oracle.OTHERS`, or with those of that `distribution`. With
+    `bits` a case of float32 has the effective bits of each format.
     """
 
     kind: Literal["cases"] = "cases"
@@ -174,7 +174,7 @@ class Cases(OracleRequest):
 
 
 class Vary(Frozen):
-    """A case whose inputs are varied: its file, its sizes, names of `variations.GROUPS`."""
+    """A case whose inputs are varied: its file, its sizes, names of `oracle.GROUPS`."""
 
     inputs: Path
     shape: Sizes
@@ -182,7 +182,7 @@ class Vary(Frozen):
 
 
 class Variations(OracleRequest):
-    """Other inputs for cases, written beside those; `relative` is the claim's tolerance."""
+    """Other inputs for cases, written to the same folders; `relative` is the claim's tolerance."""
 
     kind: Literal["variations"] = "variations"
     device: TensorDevice
@@ -196,7 +196,7 @@ class Variations(OracleRequest):
 
 
 class Work(OracleRequest):
-    """The work of an imported task at shapes, each as large as the next one or larger, up to `most`."""
+    """The work of an imported task, up to `most`, at shapes in descending order."""
 
     kind: Literal["work"] = "work"
     shapes: tuple[Sizes, ...]
@@ -212,7 +212,7 @@ class Described(OracleRequest):
 
 
 class Sized(OracleRequest):
-    """Cases of shapes that the task may not take, of those whose work is within `most` together."""
+    """Cases of shapes that the task may refuse, as far as their total work is within `most`."""
 
     kind: Literal["sized"] = "sized"
     device: TensorDevice

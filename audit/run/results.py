@@ -1,8 +1,7 @@
-"""Files between a session and the judge: right results in a file without a name, outputs checked by their digest.
+"""Files between a session and the judge: right results in an unlinked file, outputs checked by their digest.
 
-The judge opens the file of right results, hands its descriptor to the process of `reference.py` alone, and reads it;
-claimed code finds no path to it. An event names the byte at which a result starts. An output counts only as the very
-bytes that the session wrote.
+The judge opens the file of right results and passes its descriptor to the process of `reference.py` alone; claimed code
+finds no path to it. An event has the offset of its result. An output counts only with the digest that the session sent.
 """
 
 from __future__ import annotations
@@ -26,7 +25,7 @@ ITEM_BYTES = 8
 
 
 def readable_bytes() -> int:
-    """Return how many bytes the judge reads of one file: half of what a session may keep in memory."""
+    """Return the most bytes the judge reads of one file: half of a session's memory limit."""
     return of_this_machine().memory // 2
 
 
@@ -37,21 +36,21 @@ class Results:
         self._file: IO[bytes] = tempfile.TemporaryFile()  # noqa: SIM115  # closed with its last reader
 
     def fileno(self) -> int:
-        """The descriptor to hand over."""
+        """Return the descriptor."""
         return self._file.fileno()
 
     @property
     def too_large(self) -> str | None:
-        """Why the judge does not read them, in words: the file is longer than what it keeps in memory."""
+        """Why the judge does not read the file, in words: it is too long; None if it is not."""
         size, most = os.fstat(self.fileno()).st_size, readable_bytes()
         return f"left {size / GIB:.1f} GiB of right results; {most / GIB:.1f} are read" if size > most else None
 
     def hold(self, start: int, shape: Sequence[int]) -> bool:
-        """Whether a result of that shape may start there."""
+        """Return whether the file has a float64 result of that shape from that byte on."""
         return start + ITEM_BYTES * math.prod(shape) <= os.fstat(self.fileno()).st_size
 
     def at(self, start: int, shape: Sequence[int]) -> npt.NDArray[np.float64]:
-        """The result of that shape from that byte on. Raises ValueError where the file ends before it does."""
+        """Return the result of that shape from that byte on. Raises ValueError where the file is too short."""
         size = math.prod(shape)
         self._file.seek(start)
         found = np.fromfile(self._file, dtype=np.float64, count=size)
@@ -71,7 +70,7 @@ class Writer:
         self._file.close()
 
     def expected(self, result: Any, *, dtype: str, also: Sequence[Any] = ()) -> dict[str, Any]:
-        """Write the right result, a float64 tensor, and others that are as right; return the keys of its event."""
+        """Write the right result, a float64 tensor, and alternatives to it; return the keys of its event."""
         return {
             "expected_shape": list(result.shape),
             "expected_dtype": dtype,
@@ -80,7 +79,7 @@ class Writer:
         }
 
     def put(self, result: Any) -> int:
-        """Writes a float64 tensor of the host; the byte it starts at."""
+        """Write a float64 tensor of the host; return its offset in bytes."""
         start = self._file.tell()
         result.contiguous().numpy().tofile(self._file)
         self._file.flush()
@@ -88,15 +87,15 @@ class Writer:
 
 
 digest_of: Callable[[Any], str] = xxhash.xxh3_128_hexdigest
-"""Of the bytes of an output: XXH3 of 128 bits, hexadecimal. A cryptographic digest would prove no more: the process
-that makes an output states its digest too."""
+"""XXH3 of 128 bits, hexadecimal. A cryptographic digest would prove no more: the process that makes an output sends its
+digest too."""
 
 
 def read(file: Path, *, digest: str, most_bytes: int) -> npt.NDArray[np.uint8]:
-    """Return the bytes of a file, once their digest is seen to be that of its event.
+    """Return the bytes of a file with the digest of its event.
 
     Raises:
-        ProtocolViolation: it is no plain file, longer than `most_bytes` or the judge reads, or other bytes than those.
+        ProtocolViolation: the file is not regular, longer than `most_bytes` or `readable_bytes`, or has another digest.
     """
     with os.fdopen(_opened(file, most_bytes), "rb") as opened:
         data = np.fromfile(opened, dtype=np.uint8)
@@ -106,7 +105,7 @@ def read(file: Path, *, digest: str, most_bytes: int) -> npt.NDArray[np.uint8]:
 
 
 def _opened(file: Path, most_bytes: int) -> int:
-    """Return a descriptor of a plain file that is not too long; its size is not its content."""
+    """Open a regular file that is not too long."""
     try:
         descriptor = os.open(file, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC)
     except OSError as error:

@@ -1,4 +1,4 @@
-"""The judge's side: which parts of the sandbox hold for the sessions of a pool, as a session found that tried each."""
+"""In the judge's process: find the parts of the sandbox that hold for the sessions of a pool, by a session."""
 
 from __future__ import annotations
 
@@ -14,12 +14,12 @@ from audit.sandbox.attempts import Targets
 LIMIT_S = 20.0
 KEYS = "keys"
 OF_THE_CHANNEL: Mapping[str, str] = {KEYS: "gets a key for what it tells only where the kit's own code waits for one"}
-"""The part that the parent of a session sees alone, beside `check.LIMITS`."""
+"""The part that only the parent of a session can check, in addition to `check.LIMITS`."""
 UNSEEN = "this machine does not tell where a process waits"
 
 
 def results(workers: Workers) -> tuple[SandboxLimit, ...]:
-    """Return every part of the sandbox, tried from inside a session; milliseconds once the workers have started."""
+    """Return every part of the sandbox, tried from inside a session."""
     attested: list[bool] = []
 
     def ask(targets: Targets) -> Mapping[str, str]:

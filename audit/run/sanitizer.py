@@ -1,7 +1,7 @@
-"""Runs in a child: a GPU whose accesses and barriers are checked, by compute-sanitizer around processes of its own.
+"""Runs in a child: a GPU whose accesses and barriers compute-sanitizer checks, in processes of its own.
 
-`python -m audit.run.sanitizer CALL` is such a process, alone under the tool: one call of one compiled function, whose
-result is not read. CALL is the JSON of a `SanitizedCall`. The exit code is 0 only if the call and its kernels ended
+`python -m audit.run.sanitizer CALL` is such a process, run under the tool: it makes one call of one compiled function
+and ignores the result. CALL is the JSON of a `SanitizedCall`. The exit code is 0 only if the call and its kernels ended
 without an error.
 """
 
@@ -28,15 +28,15 @@ from audit.run.sanitizer_log import finished, reports_in
 
 OPTIONS = ("--print-limit", "100")
 NO_BACKTRACE = ("--show-backtrace", "no")
-"""A kernel with a million bad accesses takes minutes with backtraces."""
+"""With backtraces a kernel with a million bad accesses takes minutes."""
 TOOLS = {
     "memcheck": (*NO_BACKTRACE, "--report-api-errors", "no"),
     "initcheck": NO_BACKTRACE,
     "racecheck": NO_BACKTRACE,
-    "synccheck": ("--show-backtrace", "device"),  # a barrier of the toolkit's headers: whose, only its caller tells
+    "synccheck": ("--show-backtrace", "device"),  # the barrier may be in a toolkit header: its caller's line counts
 }
 SHARED_TOO = "--initcheck-address-space"
-"""An option of newer versions: initcheck looks at shared memory as well."""
+"""An option of newer versions: initcheck covers shared memory too."""
 TOOL_LIMIT_S = 75.0
 HELP_LIMIT_S = 20.0
 NO_ANSWER = "no-answer"
@@ -45,7 +45,7 @@ RANGES = "inputs"
 
 
 class SanitizedCall(CudaLibrary):
-    """One call: `inputs` is a file of arguments, `ranges` the file for the address and bytes of every input there."""
+    """One call: `inputs` is a file of arguments, `ranges` gets the address and bytes of every input."""
 
     entry: str
     inputs: Path
@@ -54,10 +54,10 @@ class SanitizedCall(CudaLibrary):
 
 
 class Sanitized:
-    """Each call runs once under every tool, side by side; the call returns nothing, its reports are what is wanted.
+    """A device that runs each call once under every tool, in parallel, for its reports; a call returns None.
 
-    torch asks the driver for every block then, so that an access past a tensor's end leaves its allocation; the
-    driver's own rounding still hides the first few dozen bytes (seen: 32), which the emulated device would see.
+    torch's allocator is off, so that an access past a tensor's end leaves its allocation; the driver's own rounding
+    still hides the first few dozen bytes (seen: 32), which the emulated device would check.
     """
 
     def __init__(self, settings: CheckedSettings) -> None:
@@ -93,11 +93,11 @@ class Sanitized:
         raise LookupError("a checked session keeps to one configuration")
 
     def upload(self, tensor: torch.Tensor) -> torch.Tensor:
-        """See `SessionDevice`. The tensor stays here; the checked process uploads it."""
+        """See `SessionDevice`. Return the tensor itself; the checked process uploads it."""
         return tensor
 
     def checksum(self, tensor: torch.Tensor) -> int | None:  # noqa: ARG002
-        """See `SessionDevice`. None: the tensor is the host's."""
+        """See `SessionDevice`. None: the tensor is on the host."""
         return None
 
     def before_call(self, output_bytes: Sequence[int]) -> None:
@@ -111,14 +111,14 @@ class Sanitized:
         return b""
 
     def trace(self) -> dict[str, Any]:
-        """See `SessionDevice`. A tool without an answer is a report too: it must not look like one that saw nothing."""
+        """See `SessionDevice`. A tool without an answer is a report too, unlike a tool that found nothing."""
         reports, self._reports = self._reports, []
         return {"launches": [], "reports": reports}
 
 
 @dataclass(frozen=True)
 class _Running:
-    """One tool at work, with the files for its log and for the places of the inputs."""
+    """One running tool, with the files for its log and for the addresses of the inputs."""
 
     tool: str
     process: subprocess.Popen[bytes]
@@ -128,12 +128,12 @@ class _Running:
 
 
 def checked(program: str, request: SanitizedCall, folder: Path) -> list[dict[str, Any]]:
-    """The reports of every tool about one call, each tool around a process of its own, all at once.
+    """Return the reports of all tools about one call, each run in a process of its own, in parallel.
 
     Args:
         program: path of compute-sanitizer.
         request: the call.
-        folder: takes the logs, of this call alone.
+        folder: gets the logs; used for this call alone.
     """
     options = {**TOOLS}
     if SHARED_TOO in _help(program):
@@ -183,7 +183,8 @@ def _no_answer(tool: str, message: str) -> dict[str, Any]:
 
 
 def _of_input(report: dict[str, Any], ranges: Path) -> dict[str, Any]:
-    """The report without its address; a read of an input, which was uploaded whole, has a kind of its own."""
+    """Return the report without its address; an uninitialised read of an input, which was uploaded whole, has its own
+    kind."""
     plain = {key: value for key, value in report.items() if key != "address"}
     address, shared = report["address"], "shared" in report["message"]
     if report["kind"] != "uninitialised-read" or address is None or shared or not ranges.exists():
@@ -196,7 +197,7 @@ def _of_input(report: dict[str, Any], ranges: Path) -> dict[str, Any]:
 
 
 def main() -> None:
-    """Uploads the arguments, calls, waits."""
+    """Upload the arguments, call the function and wait."""
     from audit.run.cuda import entry_of, require_cuda  # imported by this process alone
 
     request = SanitizedCall.model_validate_json(sys.argv[1])
@@ -206,9 +207,9 @@ def main() -> None:
     uploaded = placed(arguments, torch.Tensor.cuda, request.harness.host)
     tensors = [x for x in uploaded if isinstance(x, torch.Tensor)]
     torch.cuda.synchronize()
-    places = [[x.untyped_storage().data_ptr(), x.untyped_storage().nbytes()] for x in tensors]
+    ranges = [[x.untyped_storage().data_ptr(), x.untyped_storage().nbytes()] for x in tensors]
     if request.ranges is not None:
-        request.ranges.write_text(json.dumps({RANGES: places}), encoding="utf-8")
+        request.ranges.write_text(json.dumps({RANGES: ranges}), encoding="utf-8")
     function(*uploaded)
     torch.cuda.synchronize()
 

@@ -1,8 +1,8 @@
-"""Runs in a child: what compute-sanitizer wrote, as reports in the words of the emulated device.
+"""Runs in a child: parse compute-sanitizer's logs into reports with the kinds of the emulated device.
 
 The documented text formats of memcheck, initcheck, racecheck and synccheck, from toolkit 11 on. A line of detail
-belongs to the headline above it. What racecheck calls a warning is a race inside a warp: undefined since Volta all the
-same. A line number counts only where it is one of a CUDA source: an instruction may come from a header of the toolkit.
+belongs to the headline above it. racecheck's warnings are races inside a warp, which are undefined since Volta too. A
+line number counts only in a CUDA source: an instruction may come from a header of the toolkit.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ _BARRIER = re.compile(r"^Barrier error detected\.? *([^\n]*?)\.? *$", re.MULTILI
 _WARPGROUP = re.compile(r"^(Warpgroup MMA sequence error[^\n]*)")
 _ADDRESS = re.compile(r"^ *Address 0x([0-9a-f]+)", re.MULTILINE)
 _HAZARDS = re.compile(r"\[(\d+) hazards?\]")
-_AFTER_AT = re.compile(r"(?:\bat|Device Frame:) *(?P<place>[^\n]+)")
+_AFTER_AT = re.compile(r"(?:\bat|Device Frame:) *([^\n]+)")
 _NEW = re.compile(r"(?P<kernel>.+?)\+0x[0-9a-f]+(?: in (?P<file>[^\n:\[]+):(?P<line>\d+))?")
 _OLD_LINE = re.compile(r"0x[0-9a-f]+ in (?P<file>[^\n:]+):(?P<line>\d+):(?P<kernel>.+)")
 _OLD = re.compile(r"0x[0-9a-f]+ in (?P<kernel>.+)")
@@ -33,24 +33,24 @@ _SOURCES = (".cu", ".cuh")
 
 
 @dataclass(frozen=True)
-class _Place:
-    """The function an instruction is in, and its line where that is one of a CUDA source."""
+class _Location:
+    """The function of an instruction, and its line if it is in a CUDA source."""
 
     function: str
     line: int | None
 
 
 def finished(log: str) -> bool:
-    """Whether the tool reached its own summary."""
+    """Return whether the tool reached its own summary."""
     return "SUMMARY" in log
 
 
 def reports_in(log: str, *, tool: str) -> list[dict[str, Any]]:
-    """One report a kind, function and line, with how often it was printed, or with racecheck's count of hazards.
+    """Return one report a kind, function and line, counted by prints, or by racecheck's hazards.
 
     Args:
-        log: what the tool wrote.
-        tool: its name, which every report carries.
+        log: the tool's log.
+        tool: its name, part of every report.
     """
     found: dict[tuple[Any, ...], dict[str, Any]] = {}
     for block in _blocks(_PREFIX.sub("", log)):
@@ -62,7 +62,7 @@ def reports_in(log: str, *, tool: str) -> list[dict[str, Any]]:
 
 
 def _blocks(text: str) -> Iterator[str]:
-    """Each headline with the lines below it."""
+    """Yield each headline with the lines below it."""
     block: list[str] = []
     for line in text.splitlines():
         if _HEADLINE.match(line):
@@ -98,14 +98,14 @@ def _of_unwritten(found: re.Match[str], block: str) -> dict[str, Any]:
 
 def _of_race(found: re.Match[str], block: str) -> dict[str, Any]:
     inside = " inside a warp, without __syncwarp()" if found[1] == "Warning" else ", without a barrier between"
-    places = " and ".join(f"line {place.line}" for place in _places(block) if place.line is not None)
-    text = f"threads of a block access one word of shared memory{inside}{f' ({places})' if places else ''}"
+    lines = " and ".join(f"line {one.line}" for one in _locations(block) if one.line is not None)
+    text = f"threads of a block access one word of shared memory{inside}{f' ({lines})' if lines else ''}"
     hazards = sum(int(count) for count in _HAZARDS.findall(block))
     return {**_report_of("race-shared", text, block), "count": max(1, hazards)}
 
 
 def _of_barrier(found: re.Match[str], block: str) -> dict[str, Any]:
-    """Report divergence as it is: whether the threads that did not come had ended is not in the log."""
+    """Report divergence as such: the log does not say whether the missing threads had ended."""
     what = found[1].lower()
     kind = "barrier-divergence" if what.startswith("divergent") else "warp-mask"
     return _report_of(kind, f"barrier error: {what}" if what else "barrier error", block)
@@ -126,8 +126,8 @@ _READERS: dict[re.Pattern[str], Callable[[re.Match[str], str], dict[str, Any]]] 
 
 
 def _report_of(kind: str, message: str, block: str) -> dict[str, Any]:
-    places = _places(block)
-    own = next((place for place in places if place.line is not None), places[0] if places else _Place("a kernel", None))
+    found = _locations(block)
+    own = next((one for one in found if one.line is not None), found[0] if found else _Location("a kernel", None))
     address = _ADDRESS.search(block)
     return {
         "kind": kind,
@@ -140,14 +140,14 @@ def _report_of(kind: str, message: str, block: str) -> dict[str, Any]:
     }
 
 
-def _places(block: str) -> list[_Place]:
-    """Where the instructions of a report are, in the order of the log; device frames of a backtrace come last."""
+def _locations(block: str) -> list[_Location]:
+    """Return the locations of a report's instructions, in the order of the log; frames of a backtrace come last."""
     found = []
-    for place in _AFTER_AT.finditer(block):
-        text = place["place"]
+    for after in _AFTER_AT.finditer(block):
+        text = after[1]
         match = _OLD_LINE.match(text) or _OLD.match(text) or _NEW.match(text)
         if match is not None:
             parts = match.groupdict()
             known = (parts.get("file") or "").endswith(_SOURCES)
-            found.append(_Place(parts["kernel"].strip(), int(parts["line"]) if known else None))
+            found.append(_Location(parts["kernel"].strip(), int(parts["line"]) if known else None))
     return found

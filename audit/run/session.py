@@ -1,4 +1,4 @@
-"""Runs in a child: one variant, one fresh process, a few steps in a given order; outputs go to `<step>.bin`, raw."""
+"""Runs in a child: the steps of one variant in a given order; raw outputs go to `<step>.bin`."""
 
 from __future__ import annotations
 
@@ -24,16 +24,16 @@ from audit.run.returned import aliases, described, type_of
 
 Function = Callable[..., Any]
 SEED = 20260301
-"""Of what a call draws: another than the oracle's, so that a task that draws does not agree with it by chance."""
+"""torch's seed before the calls, unlike the oracle's, so that a task with random numbers does not agree by chance."""
 LATE_S, LATE_CUDA_S = 0.3, 0.05
-"""How long a thread or child that may outlive a call is given to write into the result; CUDA has threads of its own."""
+"""Seconds to wait for a thread or child that may still write into the result; CUDA starts threads of its own."""
 
 
 def run(request: Session, writer: EventWriter) -> Iterator[dict[str, Any]]:
-    """Gives one event a step; a Python exception of the claimed code is an event too, and ends its step only."""
+    """Yield one event a step; a Python exception of the claimed code is part of the event and ends that step alone."""
     keep, folder, output_bytes = writer.keep, request.folder, request.output_bytes
     steps = [step.model_dump(exclude_none=True) for step in request.steps]
-    values = [torch.load(path, weights_only=True, mmap=True) for path in request.inputs]  # in memory of the host
+    values = [torch.load(path, weights_only=True, mmap=True) for path in request.inputs]  # on the host
     born, start = process_state.at_birth(), process_state.look()
     device = open_device(request.device)
     replaced = process_state.watch()
@@ -61,25 +61,25 @@ def run(request: Session, writer: EventWriter) -> Iterator[dict[str, Any]]:
             event["most_writes"] = max(max(device.write_counts(each), default=0) for each in outputs)
         if step.get("hold"):
             held[index] = result
-        del result, outputs, one  # back to the allocator before the next step, as between two calls of a benchmark
+        del result, outputs, one  # free the memory before the next step, as a benchmark does between calls
         state = {"loaded": loaded["changed"], "replaced": replaced()}
         yield {"step": index, **step, **event, **device.trace(), **state}
 
 
 def _earlier(held: dict[int, object], step: dict[str, Any]) -> Function:
-    """A call that returns an earlier result: as it is, or spoiled and kept no longer."""
+    """Return a call that returns an earlier result: as it is, or spoiled and dropped."""
     of = step["of"]
     return (lambda *_: spoiled(held.pop(of))) if step["run"] == "spoiled" else (lambda *_: held[of])
 
 
 def _claimed(request: Session, device: SessionDevice) -> dict[str, Function]:
-    """Return the claimed function, loaded; nothing in a session about the reference alone."""
+    """Load the claimed function, if the session has one."""
     entry, harness = request.entry, request.harness
     return {} if entry is None else {"claim": returning(device.load(entry, harness), harness)}
 
 
 def _of_the_reference(request: Session) -> dict[str, Function]:
-    """Return the calls that need the reference. Claimed code finds it in its process only where a step asks for it."""
+    """Load the reference where a step needs it; in other sessions claimed code does not find it in its process."""
     if request.reference is None or not any(step.run in ("reference", "plant") for step in request.steps):
         return {}
     reference = load_reference(request.reference).reference
@@ -87,7 +87,7 @@ def _of_the_reference(request: Session) -> dict[str, Function]:
 
 
 class _Step:
-    """One step: its call or calls, and what they did to their surroundings; `seen` is the snapshot it was to take."""
+    """One step: its calls and their side effects; `seen` is its snapshot."""
 
     def __init__(
         self,
@@ -108,14 +108,14 @@ class _Step:
         self.seen: tuple[torch.Tensor, ...] = ()
 
     def run(self) -> tuple[dict[str, Any], object]:
-        """The event, and what the call returned."""
+        """Return the event and the call's result."""
         failed = self._case.failed or self._into.failed
         if failed:
             return {"raised": failed}, None
         try:
             return self._ran()
-        except Exception as error:  # claimed code may raise anything; what it raised is the event
-            self._into.spoil()
+        except Exception as error:  # claimed code may raise anything
+            self._into.invalidate()
             return {"raised": named(error)}, None
 
     def _ran(self) -> tuple[dict[str, Any], object]:
@@ -136,12 +136,12 @@ class _Step:
             now = [x.data_ptr() for x in tensors(inputs)]
             event["same_address"] = sum(one == other for one, other in zip(now, self.vacated, strict=False))
             self.vacated[:] = now
-        if left := self._case.kept_in(inputs):
-            event["left_in"] = left
+        if extended := self._case.extended(inputs):
+            event["left_in"] = extended
         return event, result
 
     def _inputs(self) -> list[Any]:
-        """The arguments as the step wants them."""
+        """Return the arguments of the step."""
         if "of" in self._step:
             return self._case.values
         if layout := self._step.get("layout"):
@@ -149,29 +149,29 @@ class _Step:
         if self._step.get("fresh"):
             return self._case.fresh(at=self.vacated)
         if self._step.get("stream"):
-            stale = self._into.fill(self._into.values)  # the step's own values come behind a wait, not here
-            self._into.spoil()
+            stale = self._into.fill(self._into.values)  # `call_behind` writes the step's own values
+            self._into.invalidate()
             return stale
         return self._into.fill(self._case.values)
 
     def _called(self, inputs: list[Any]) -> object:
-        """Return the result; `seen` keeps a copy of it made right behind the call."""
+        """Return the result; `seen` gets a copy made right after the call."""
         if stream := self._step.get("stream"):
             result, self.seen = call_patterns.call_behind(self._call, inputs, self._case.values, stream=stream)
             return result
         if not self._step.get("snapshot"):
             return own(self._call(*inputs))
         on_gpu = any(x.is_cuda for x in tensors(inputs))
-        room = raw_memory.Room(self.output_bytes, queued="into" in self._step) if on_gpu else None
+        buffers = raw_memory.SnapshotBuffers(self.output_bytes, queued="into" in self._step) if on_gpu else None
         result = own(self._call(*inputs))
         outputs = outputs_of(result)
-        self.seen = room.snapshot(outputs) if room else tuple(each.clone() for each in outputs)
+        self.seen = buffers.snapshot(outputs) if buffers else tuple(each.clone() for each in outputs)
         return result
 
     def _late(self, seen: Sequence[torch.Tensor], outputs: Sequence[torch.Tensor]) -> int:
-        """Bytes of the result that changed after the call had returned."""
+        """Return the number of bytes of the result that changed after the call had returned."""
         now = process_state.look().since(self._start)
-        if now["threads"] or now["children"]:  # one of them could still write
+        if now["threads"] or now["children"]:  # they could still write
             time.sleep(LATE_CUDA_S if seen[0].is_cuda else LATE_S)
             self._device.after_call()
         return sum(self._differing(*pair) for pair in zip(seen, outputs, strict=True))
@@ -184,7 +184,7 @@ class _Step:
         return differing(seen, now)
 
     def _in_turn(self, order: list[int]) -> tuple[dict[str, Any], object]:
-        """Many calls; see `InTurn`."""
+        """Make many calls; see `InTurn`."""
         turn = InTurn(self._call, self._device, cases=self._cases, into=self._into, output_bytes=self.output_bytes)
         before, started = process_state.look(), time.perf_counter()
         event, result = turn.run(order, flush_from=self._step["flush_from"])
@@ -193,17 +193,17 @@ class _Step:
         return {**call, **process_state.settled(before), **event}, result
 
     def _changed(self, inputs: list[Any]) -> list[int]:
-        """The bytes that a call changed in each input; what it changed is put back before the next one."""
+        """Return the number of bytes that a call changed in each input; `fill` restores them before the next call."""
         changed = self._case.changed(inputs)
         if any(changed):
-            self._into.spoil()
+            self._into.invalidate()
         return changed
 
 
 def _firsts(
     firsts: dict[int, First], folder: Path, step: int, keep: Callable[[Path, torch.Tensor], str]
 ) -> dict[str, Any]:
-    """Writes the first results of a sequence, each to `<step>-<case>.bin`."""
+    """Write the first results of a sequence, each to `<step>-<case>.bin`; return the event key."""
     events = [
         {"of": case, **one.about, "digest": keep(folder / f"{step}-{case}.bin", one.data)}
         for case, one in firsts.items()

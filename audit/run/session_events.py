@@ -1,6 +1,6 @@
-"""The events of sessions, key by key, with their bounds; those of timing sessions stand in `timing_events`.
+"""The keys of session events with their bounds; `timing_events` has those of timing sessions.
 
-Their meaning stands where they are sent.
+Their senders define their meaning.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ PerFormat = Annotated[dict[Name, Real | None], Field(max_length=20)]
 
 
 class Event(BaseModel):
-    """No other keys, no conversions: `1` is no text and `true` no number."""
+    """Refuses other keys and conversions: `1` is no text and `true` no number."""
 
     model_config = ConfigDict(extra="forbid", strict=True)
 
@@ -95,7 +95,7 @@ class First(Event):
 
 
 class Step(Event):
-    """See `session`: the step as asked, and what came of it."""
+    """See `session`: the requested step and its result."""
 
     step: Count
     run: Literal["claim", "reference", "plant", "held", "spoiled"]
@@ -151,7 +151,7 @@ class RightOutput(Output):
 
 
 class Right(Event):
-    """Where a right result lies in the reply's file, and those that are as right; see `Problem.expected`."""
+    """The offsets of a right result and its alternatives in the reply's file; see `Problem.expected`."""
 
     expected_shape: Sizes
     expected_dtype: Name
@@ -215,7 +215,7 @@ class Work(Event):
 
 
 class Varied(Event):
-    """See `variations`: a case itself."""
+    """See `oracle`: a case whose inputs are varied."""
 
     of: Count
     bits: PerFormat
@@ -224,7 +224,7 @@ class Varied(Event):
 
 
 class Variation(Right):
-    """See `variations`: one variation of a case."""
+    """See `oracle`: one variation of a case."""
 
     of: Count
     variation: Name

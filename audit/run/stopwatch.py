@@ -1,6 +1,6 @@
-"""Runs in a child: how one call is timed on a GPU, with the L2 cache cold or hot, by events or by a host clock.
+"""Runs in a child: time one call on a GPU, with the L2 cache cold or hot, by CUDA events or by a host clock.
 
-`ceilings` times what this very GPU reaches by PyTorch's own copy and matrix product.
+`ceilings` times PyTorch's own copy and matrix products, which this very GPU reaches.
 """
 
 from __future__ import annotations
@@ -17,12 +17,12 @@ Call = Callable[[], Any]
 
 
 def _nothing(*_: Any) -> None:
-    """Do nothing before or after a call."""
+    """Do nothing."""
 
 
 @dataclass(frozen=True)
 class Timed:
-    """A call, with what happens before and after it outside the timed events; `after` takes the result."""
+    """A call, with functions to call before and after it outside the timed events; `after` takes the result."""
 
     call: Call
     before: Callable[[], None] = _nothing
@@ -31,20 +31,21 @@ class Timed:
 
 LEAST_FLUSH_BYTES = 64 << 20
 FLUSH_OF_L2 = 3
-"""The L2 cache is overwritten this many times over."""
+"""The size of a flush in L2 caches."""
 LEAD_CYCLES = 600_000
-"""About 0.3 ms in which the host gets ahead of the GPU before each call; touches no memory. On an H100 the flush alone
-takes 60 us, less than a host may need for the call, and a kernel of 0.14 ms was timed at 0.17 to 0.34 ms."""
+"""A wait of about 0.3 ms in which the host gets ahead of the GPU before each call; it touches no memory. On an H100 the
+flush alone takes 60 us, less than a host may need for the call, and a kernel of 0.14 ms was timed at 0.17 to 0.34
+ms."""
 CONTRAST_OF_L2 = 0.4
-"""The share of the L2 cache that is read hot and cold to see that the flush works."""
+"""The share of the L2 cache that is read hot and cold to test the flush."""
 CONTRAST_SAMPLES = 20
 
 
 class Stopwatch:
-    """Times calls on the current GPU. Before a cold call memory of three times the L2 cache's size is overwritten.
+    """Times calls on the current GPU.
 
-    A kernel that only waits gives the host the time to enqueue the call, so that a short kernel is not timed with the
-    launch before it. Dirty lines of the overwriting are written back while the call runs, as with triton's do_bench.
+    A kernel that only waits gives the host time to enqueue the call, so that the time of a short kernel does not
+    include the launch overhead. Dirty lines of a flush are written back while the call runs, as with triton's do_bench.
     """
 
     def __init__(self) -> None:
@@ -53,21 +54,21 @@ class Stopwatch:
         self._flush = torch.empty(size, dtype=torch.uint8, device="cuda")
 
     def flush(self) -> None:
-        """Overwrites the L2 cache; returns at once."""
+        """Overwrite the L2 cache; return at once."""
         self._flush.zero_()
 
     def cold(self, calls: Sequence[Timed]) -> list[float]:
-        """Milliseconds between two events around each call."""
+        """Return the milliseconds between two events around each call, each after a flush."""
         return self._timed(calls, self.flush)
 
     def hot(self, calls: Sequence[Timed]) -> list[float]:
-        """The same of all calls but the first, which is not timed, with nothing overwritten between them."""
+        """Return the milliseconds of all calls but the first, which is not timed, without flushes."""
         calls[0].before()
         calls[0].after(calls[0].call())
         return self._timed(calls[1:], _nothing)
 
     def host(self, timed: Timed) -> float:
-        """Milliseconds of a clock outside the GPU, which no stream escapes; includes the launch. L2 cold."""
+        """Return the milliseconds by the host's clock, which covers all streams and the launch, after a flush."""
         timed.before()
         self.flush()
         synchronize()
@@ -79,7 +80,7 @@ class Stopwatch:
         return spent
 
     def contrast(self) -> tuple[list[float], list[float]]:
-        """Cold and hot times of reading a part of the L2 cache's size: cold is slower only if the flush works."""
+        """Return cold and hot times of reading a part of the L2 cache: cold is slower only if the flush works."""
         words = max(1 << 18, int(CONTRAST_OF_L2 * self.l2_bytes) // 4)
         data = torch.ones(words, dtype=torch.float32, device="cuda")
         calls = [Timed(lambda: torch.sum(data))] * (1 + CONTRAST_SAMPLES)
@@ -87,7 +88,7 @@ class Stopwatch:
         return self.cold(calls[1:]), self.hot(calls)
 
     def empty(self) -> Call:
-        """A call of one tiny kernel: what events say of it beyond the kernel itself is their own cost."""
+        """Return a call of one tiny kernel, to measure the overhead of the events."""
         element = torch.zeros(1, device="cuda")
         return lambda: element.add_(1)
 
@@ -106,7 +107,7 @@ class Stopwatch:
 
 
 synchronize = torch.cuda.synchronize
-"""Waits for the whole GPU. This and what follows was taken before claimed code may put others in its place."""
+"""This and the following names are bound before claimed code can replace them."""
 _Event, _record, _elapsed_ms = torch.cuda.Event, torch.cuda.Event.record, torch.cuda.Event.elapsed_time
 _sleep: Callable[[int], None] = torch.cuda._sleep
 _now = time.perf_counter
@@ -123,7 +124,7 @@ TF32_FROM = (8, 0)
 
 
 def ceilings(stopwatch: Stopwatch) -> list[dict[str, Any]]:
-    """One event a ceiling: `variant`, `shape`, `samples_ms`. TF32 is left out where the GPU has none."""
+    """Return one event a ceiling: `variant`, `shape`, `samples_ms`; without TF32 on a GPU that lacks it."""
     source = torch.empty(COPY_BYTES, dtype=torch.uint8, device="cuda")
     target = torch.empty_like(source)
     events = [_ceiling("copy", {"bytes": 2 * COPY_BYTES}, stopwatch, lambda: target.copy_(source))]

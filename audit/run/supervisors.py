@@ -1,6 +1,6 @@
-"""The judge's side: the fork server and the supervisors forked from it, each the parent of one session at a time.
+"""In the judge's process: the fork server and its supervisors, each the parent of one session at a time.
 
-Sessions send their events through a native library, which is compiled once for this machine and cached.
+Sessions send events through a native library, which is compiled once for this machine and cached.
 """
 
 from __future__ import annotations
@@ -27,11 +27,11 @@ from audit.sandbox import processes
 from audit.sandbox.surroundings import scrubbed
 
 GRACE_S = 30.0
-"""Seconds after a session's own limit by which its supervisor must have answered."""
+"""Seconds after a session's own limit within which its supervisor must answer."""
 
 
 class ForkServer:
-    """The process that has imported torch; to fork a supervisor from it takes milliseconds and little memory."""
+    """The process that has imported torch; it forks a supervisor in milliseconds and with little memory."""
 
     def __init__(self) -> None:
         self._channel, theirs = socket.socketpair()
@@ -42,17 +42,17 @@ class ForkServer:
                 stdin=subprocess.DEVNULL,
                 stdout=subprocess.DEVNULL,
                 pass_fds=[theirs.fileno()],
-                process_group=0,  # Ctrl-C is for the audit, which ends it
+                process_group=0,  # Ctrl-C goes to the audit, which ends the fork server
                 cwd=Path(__file__).resolve().parents[2],
                 env=self._environment,
             )
 
     def fits(self) -> bool:
-        """Whether it is as one started now would be."""
+        """Return whether it equals a fork server started now."""
         return self._made_by == os.getpid() and self._environment == _environment() and not self.is_over()
 
     def settled(self) -> bool:
-        """Have it end every process below it; return whether it says so in time."""
+        """Have it end its descendants; return whether it confirms in time."""
         try:
             self._channel.send(wire.SETTLE)
             return bool(select.select([self._channel], [], [], GRACE_S)[0]) and self._channel.recv(1) == wire.SETTLE
@@ -60,7 +60,7 @@ class ForkServer:
             return False
 
     def supervisor(self) -> Supervisor:
-        """Return a new supervisor; requests written before it exists wait for it."""
+        """Return a new supervisor; its socket takes requests before it runs."""
         asked, asks = socket.socketpair()
         replies, replied = os.pipe()
         with asked:
@@ -69,15 +69,15 @@ class ForkServer:
         return Supervisor(asks, replies)
 
     def is_over(self) -> bool:
-        """Whether the process has ended."""
+        """Return whether the process has ended."""
         return self._process.poll() is not None
 
     def kill(self) -> None:
-        """End it with all its processes at once."""
+        """Kill it, and with it all its processes."""
         self._process.kill()
 
     def close(self) -> None:
-        """End it, once its supervisors are closed. Where it was stopped it is killed, and its processes end with it."""
+        """End it after its supervisors; kill it if it does not end in time."""
         self._channel.close()
         try:
             self._process.wait(GRACE_S)
@@ -86,32 +86,32 @@ class ForkServer:
             self._process.wait()
 
 
-_left: list[ForkServer] = []
-"""What the last audit of this process left: importing torch takes longer than many an audit."""
+_idle: list[ForkServer] = []
+"""The idle fork server of the last audit of this process: importing torch takes longer than many an audit."""
 
 
 def fork_server() -> ForkServer:
-    """Return the fork server that an earlier audit of this process left, or a new one."""
-    while _left:
-        server = _left.pop()
+    """Return the idle fork server of an earlier audit of this process, or a new one."""
+    while _idle:
+        server = _idle.pop()
         if server.fits():
             return server
         server.close()
     return ForkServer()
 
 
-def leave(server: ForkServer) -> None:
-    """Keep a fork server for the next audit of this process, if every process below it has ended; else end it."""
-    if not _left and server.fits() and server.settled():
-        _left.append(server)
+def release(server: ForkServer) -> None:
+    """Keep a fork server for the next audit of this process, if its descendants have ended; else end it."""
+    if not _idle and server.fits() and server.settled():
+        _idle.append(server)
     else:
         server.close()
 
 
 @atexit.register
-def _end_what_is_left() -> None:
-    while _left:
-        _left.pop().close()
+def _close_idle() -> None:
+    while _idle:
+        _idle.pop().close()
 
 
 def _environment() -> dict[str, str]:
@@ -122,21 +122,21 @@ class Supervisor:
     """A trusted parent of one session at a time, or of a process that serves several.
 
     Args:
-        asks: where it takes requests from.
-        replies: the descriptor where its replies come.
+        asks: the socket for requests.
+        replies: the descriptor of its replies.
     """
 
     def __init__(self, asks: socket.socket, replies: int) -> None:
         self._asks = asks
         self._replies = os.fdopen(replies, encoding="utf-8")
-        self._process: int | None = None  # its descriptor, once it has said its number
+        self._process: int | None = None  # a pidfd, once its PID is known
         self._number = ""
 
     def ask(self, request: requests.Request, descriptors: Sequence[int] = ()) -> wire.Ended:
-        """Return how the session of a request ended.
+        """Run the session of a request and return how it ended.
 
         Raises:
-            WorkerFailed: the supervisor was ended, or did not keep its own time limit.
+            WorkerFailed: the supervisor was killed, or did not answer in time.
         """
         limit_s = processes.MOST_PATIENCE * request.limit_s + GRACE_S
         try:
@@ -154,7 +154,7 @@ class Supervisor:
         return wire.Ended.model_validate_json(line)
 
     def close(self) -> None:
-        """Close the socket, upon which it ends."""
+        """Close the socket, which ends the supervisor."""
         self._asks.close()
         self._replies.close()
         if self._process is not None:
@@ -162,7 +162,7 @@ class Supervisor:
             self._process = None
 
     def _introduced(self, limit_s: float) -> str | None:
-        """Return its first line, the number of its process. Raises OSError where that has ended since."""
+        """Read its first line, its PID. Raises OSError where it has ended since."""
         line = self._line(limit_s)
         if line:
             self._number = line.strip()
@@ -170,16 +170,16 @@ class Supervisor:
         return line
 
     def _line(self, limit_s: float) -> str | None:
-        """Return the next line, empty at the end; None where none comes within so many seconds."""
+        """Return the next line, empty at the end; None where none comes within the limit."""
         ready = select.select([self._replies], [], [], limit_s)[0]
         return self._replies.readline() if ready else None
 
     def _end(self) -> None:
-        """Kill it with everything below it: a session that stopped it would go on."""
+        """Kill it and its descendants: a session that stopped it would go on."""
         if self._process is not None:
             with suppress(ProcessLookupError):
                 signal.pidfd_send_signal(self._process, signal.SIGSTOP)
-                processes.strike(first=False, of=self._number)
+                processes.kill_all(first=False, of=self._number)
                 signal.pidfd_send_signal(self._process, signal.SIGKILL)
 
 
@@ -200,7 +200,7 @@ LIMIT_S = 120.0
 
 @cache
 def library(folder: Path | None = None) -> Path:
-    """Return the path of the library, compiled if need be: a second, once.
+    """Return the path of the library; compile it, which takes a second, if it is not in the cache.
 
     Args:
         folder: the cache; None is the user's.

@@ -1,9 +1,9 @@
-"""Runs in a child: which elements of a right result hang on ties between inputs, as argmax, sort and top-k break them.
+"""Runs in a child: find elements of a right result that depend on ties between inputs, as argmax, sort and top-k do.
 
-Every real input is moved in float64 by less than any gap between different numbers of its own type, once up and once
-down: what was different keeps its order, what was equal comes in one order and then in the other. A result that is
-another one then is a matter of how ties are broken, or lies on a step. Zeros move as far as the largest number does
-where the reference calls a function that breaks ties: through an `exp`, less would be lost.
+Every real input is moved in float64 by less than any gap between different numbers of its type, once up and once down:
+different numbers keep their order, equal ones get one order and then the other. An element that changes depends on the
+breaking of ties, or on a step. Where the reference calls a function that breaks ties, zeros move as far as the largest
+number: a smaller move would vanish in an `exp`.
 """
 
 from __future__ import annotations
@@ -22,26 +22,26 @@ from audit.run import correctness
 from audit.run.containers import leaves, rebuilt
 
 SHARE, LEAST = 2.0**-36, 2.0**-160
-"""How far a number moves at most, in shares of itself and beside that: float32 has 2**-24 and 2**-149."""
+"""The most that a number moves, relative and absolute; the resolution of float32 is 2**-24 and 2**-149."""
 ROUNDED_BY = 2.0**-19
-"""16 epsilons of float32: inputs moved by that move a result as the roundings of a long sum do."""
+"""16 epsilons of float32: moves of the inputs that change a result as the roundings of a long sum do."""
 BREAKS_TIES = re.compile(
     r"topk|sort|argsort|argmax|argmin|kthvalue|median|nanmedian|mode|cummax|cummin|searchsorted|bucketize|\w*max_pool\w*"
 )
-"""Functions of torch whose result hangs on which of two equal numbers comes first, beside `max` and `min` of rows."""
+"""Functions of torch whose result depends on the order of equal numbers, in addition to `max` and `min` of rows."""
 MOST_TIED = 0.01
-"""A larger share of elements that hang on ties are ties that the task's own inputs are meant to have: they count."""
+"""Where more elements depend on ties, the task means its own inputs to have ties: they count."""
 REFUSED = (ArithmeticError, LookupError, RuntimeError, TypeError, ValueError)
 """The exceptions of a reference for arguments it does not take."""
 Oracle = Callable[[list[Any]], torch.Tensor]
 
 
 class Tied(ValueError):
-    """More elements of a right result of integers hang on ties than MOST_TIED, at inputs that the audit made."""
+    """More than MOST_TIED of a right result of integers depends on ties, at inputs that the audit made."""
 
 
 class TieBreaks(TorchFunctionMode):
-    """Notes in `seen` whether a function of torch that breaks ties ran under it."""
+    """Records in `seen` whether a function of torch that breaks ties ran under it."""
 
     def __init__(self) -> None:
         super().__init__()
@@ -56,9 +56,9 @@ class TieBreaks(TorchFunctionMode):
 
 @dataclass(frozen=True)
 class Moves:
-    """Arguments with a right result, float64, and the moves of those arguments that the seed gives.
+    """Arguments with a right result, float64, and their moves by random numbers of the seed.
 
-    `breaks_ties`: the oracle calls a function that does.
+    `breaks_ties` is whether the oracle calls a function that breaks ties.
     """
 
     oracle: Oracle
@@ -68,13 +68,13 @@ class Moves:
     breaks_ties: bool
 
     def alternatives(self, *, own: bool) -> list[torch.Tensor]:
-        """Other right results of integers, float64, where a few elements hang on ties or on a rounding.
+        """Return other right results of integers, float64, where a few elements depend on ties or on a rounding.
 
         Args:
-            own: the task draws such arguments itself. Whole numbers among other arguments are moved too.
+            own: whether the task itself draws such arguments. Whole numbers among other arguments are moved too.
 
         Raises:
-            Tied: such arguments tell nothing.
+            Tied: too many elements depend on ties for a comparison.
         """
         tied = [] if own else list(self._both_ways(SHARE, whole=True))
         tied = tied or list(self._both_ways(SHARE))
@@ -87,8 +87,8 @@ class Moves:
         return [one for one in found if 0.0 < self._changed(one) <= MOST_TIED]
 
     def needed(self, share: float = SHARE) -> float | None:
-        """The relative tolerance that a result needs whose inputs were moved by at most that share; None where none is
-        enough. With the smallest share, that is right however ties are broken."""
+        """Return the relative tolerance of a result whose inputs are moved by at most that share; None where none is
+        enough. With the smallest share it covers any breaking of ties."""
         moved = next(self._both_ways(share), None)  # a share of one may not grow
         return None if moved is None else correctness.needed(moved, self.want)
 
@@ -96,7 +96,7 @@ class Moves:
         return float((other != self.want).double().mean())
 
     def _both_ways(self, share: float, *, whole: bool = False) -> Iterator[torch.Tensor]:
-        """Give what comes of moves up and of moves down, where the oracle takes them."""
+        """Yield the results of moves up and of moves down, where the oracle takes them."""
         for signed in (share, -share):
             generator = torch.Generator().manual_seed(self.seed)
             flat = [self._nudged(x, generator, signed, whole=whole) for x in leaves(self.values)]

@@ -1,4 +1,4 @@
-"""Runs in a child, alone on the GPU: raw samples of times. Judges nothing."""
+"""Runs in a child, alone on the GPU: take raw samples of times."""
 
 from __future__ import annotations
 
@@ -32,17 +32,17 @@ EMPTY_SAMPLES = 20
 
 
 def _interleaved(request: timing_requests.Interleaved, writer: EventWriter) -> Events:
-    """Every passing variant side by side, and what is measured beside it."""
+    """Time every passing variant in interleaved blocks, then measure the rest, see `_around`."""
     require_cuda()
     mark = _Mark()
-    callables.use_disk_cache(request.inductor, workers=1)  # what is there needs no compiling; more cost seconds
+    callables.use_disk_cache(request.inductor, workers=1)  # compiled already; more workers cost seconds
     reference, choice = load_reference(request.reference), random.Random(request.seed)
     yield {"gpu": torch.cuda.get_device_name(0), "cost": reference.cost(request.shape)}
     stopwatch = Stopwatch()
     contents, answers = contents_of(request, reference, harness=_harness(request), choice=choice)
     yield mark("inputs")
     calls: dict[str, Indexed] = {}
-    yield from _loaded(makers(request, contents.homes), calls)
+    yield from _loaded(makers(request, contents.buffer_sets), calls)
     yield mark("load")
     kept = KeptOutputs(request.folder, each=request.kept_calls, choice=choice, write=writer.keep)
     blocks = Blocks(calls, contents=contents, answers=answers, stopwatch=stopwatch, kept=kept, choice=choice)
@@ -65,7 +65,7 @@ def _interleaved(request: timing_requests.Interleaved, writer: EventWriter) -> E
 
 
 def _around(calls: dict[str, Indexed], request: timing_requests.Interleaved, stopwatch: Stopwatch) -> Events:
-    """Measure what comes after the blocks: do_bench of each callable, this GPU's ceilings, then the profiler."""
+    """Measure do_bench of each callable, this GPU's ceilings, then the profiler."""
     yield from by_do_bench(calls, {EAGER: request.published}, others=request.published[:1])
     if request.ceilings:
         cold, hot = stopwatch.contrast()
@@ -78,7 +78,7 @@ def _around(calls: dict[str, Indexed], request: timing_requests.Interleaved, sto
 
 
 class _Mark:
-    """Says how long each part of the work took, in seconds."""
+    """Makes an event with the seconds of each part of the work."""
 
     def __init__(self) -> None:
         self._last = time.perf_counter()
@@ -89,7 +89,7 @@ class _Mark:
 
 
 def _session(blocks: Blocks, request: timing_requests.Interleaved) -> Events:
-    """Runs the blocks; gives the driver's view of each and the samples, also of a session that broke off."""
+    """Run the blocks; yield the driver's state at each, and the samples, also where an exception ends the blocks."""
     driver = watch(str(torch.cuda.get_device_properties(0).uuid))
     states: list[dict[str, Any]] = []
 
@@ -111,7 +111,7 @@ def _session(blocks: Blocks, request: timing_requests.Interleaved) -> Events:
 
 
 def _profile(calls: dict[str, Indexed], times: int, stopwatch: Stopwatch) -> Events:
-    """The profiler starts last: what it attaches to the process stays and must not be in the samples."""
+    """Profile the calls, after all samples: the profiler's hooks stay in the process."""
     order = [name for name in calls for _ in range(times)]
     try:
         seen = other_clocks.profiled([lambda name=name: calls[name](0) for name in order], stopwatch)  # type: ignore[misc]
@@ -126,7 +126,7 @@ def _profile(calls: dict[str, Indexed], times: int, stopwatch: Stopwatch) -> Eve
 
 
 def _published(request: timing_requests.Published, _: EventWriter) -> Events:
-    """Each variant under each of the published protocols."""
+    """Time each variant under each of the published protocols."""
     require_cuda()
     sets = callables.load_inputs(request.inputs, _harness(request))
     calls: dict[str, Indexed] = {}
@@ -135,7 +135,7 @@ def _published(request: timing_requests.Published, _: EventWriter) -> Events:
 
 
 def _alone(request: timing_requests.Alone, _: EventWriter) -> Events:
-    """One callable in a process that times nothing else."""
+    """Time one callable by the parent's clock, in a process that times nothing else."""
     require_cuda()
     callables.use_disk_cache(request.inductor, workers=1)
     sets = callables.load_inputs(request.inputs, _harness(request))
@@ -153,7 +153,7 @@ def _alone(request: timing_requests.Alone, _: EventWriter) -> Events:
 
 
 def _compiled(request: timing_requests.Compiled, _: EventWriter) -> Events:
-    """The compiled baselines, made so that torch.compile finds them in its cache later."""
+    """Compile the baselines of torch.compile into its cache."""
     require_cuda()
     callables.use_disk_cache(request.inductor, workers=request.compile_workers)
     sets = callables.load_inputs(request.inputs, _harness(request))
@@ -163,10 +163,10 @@ def _compiled(request: timing_requests.Compiled, _: EventWriter) -> Events:
 
 
 def makers(request: timing_requests.Interleaved, sets: list[Any]) -> Iterable[tuple[str, Callable[[], Indexed]]]:
-    """Give the function that makes each callable of a request, the compiled baselines first.
+    """Yield the function that makes each callable of a request, the compiled baselines first.
 
-    One that allows TF32 while it runs leaves PyTorch's precision at "ieee" where it was "none". That does the same, but
-    torch.compile would not take what was compiled ahead.
+    A baseline that allows TF32 while it runs leaves PyTorch's precision at "ieee" instead of "none". Both mean the
+    same, but torch.compile would miss its cache.
     """
     reference, every = callables.names(request.reference, sets)
     chosen = every if request.baselines is None else request.baselines
@@ -186,7 +186,7 @@ def _harness(request: timing_requests.Timing) -> Harness:
 
 
 def _loaded(makers: Iterable[tuple[str, Callable[[], Indexed]]], calls: dict[str, Indexed]) -> Events:
-    """Load each, call it once over its first inputs, and add it; one that raises becomes an event and is left out."""
+    """Load each callable, call it once over its first inputs, and add it; an exception becomes an event."""
     for name, make in makers:
         yield {"trying": name}
         started = time.perf_counter()
@@ -194,7 +194,7 @@ def _loaded(makers: Iterable[tuple[str, Callable[[], Indexed]]], calls: dict[str
             function = make()
             function(0)
             torch.cuda.synchronize()
-        except Exception as error:  # a callable's own failure, whatever its kind, is an event and not the session's
+        except Exception as error:  # the failure of one callable does not end the session
             yield {"failed": name, "why": named(error)}
         else:
             calls[name] = function
@@ -210,21 +210,21 @@ KINDS: dict[str, Callable[[Any, EventWriter], Events]] = {
 
 
 MOST_SAMPLES = 300
-"""Samples in the event of one protocol: where there are more, evenly spaced ones in the order they were taken."""
+"""The most samples in the event of one protocol, evenly spaced among all, in the order they were taken."""
 
 
 def by_do_bench(
     calls: Mapping[str, Indexed], protocols: Mapping[str, Sequence[Protocol]], *, others: Sequence[Protocol]
 ) -> Events:
-    """One event a callable and protocol: `variant`, `protocol`, `samples_ms`; over the first set of inputs throughout.
+    """Yield one event a callable and protocol: `variant`, `protocol`, `samples_ms`; all over the first set of inputs.
 
     Triton's own benchmark function: CUDA events around each call, the L2 cache overwritten before it. One event alone,
-    `skipped`, where it is missing or is not as the kit knows it, which a call of nothing shows.
+    `skipped`, where it is missing or has another interface.
 
     Args:
-        calls: what is timed.
-        protocols: for the callables named.
-        others: for all others.
+        calls: the callables.
+        protocols: the protocols of named callables.
+        others: the protocols of all others.
     """
     try:
         from triton.testing import do_bench
@@ -242,6 +242,6 @@ def by_do_bench(
 
 
 def evenly(samples: list[float], most: int = MOST_SAMPLES) -> list[float]:
-    """At most that many of the samples, evenly spaced, in milliseconds to the nanosecond."""
+    """Return at most that many of the samples, evenly spaced, in milliseconds rounded to a nanosecond."""
     step = max(1, -(-len(samples) // most))
     return [round(sample, 6) for sample in samples[::step]]

@@ -1,4 +1,4 @@
-"""The events of timing sessions, key by key, with their bounds, as `session_events` has the others."""
+"""The keys of timing-session events with their bounds; `session_events` has the others."""
 
 from __future__ import annotations
 
@@ -10,13 +10,13 @@ from audit.model.record import MOST_SAMPLES
 from audit.run.session_events import Count, Digest, Duration, Event, Name, Numbers, Real, Shape, Sizes, Text
 
 OURS = ("baseline:", "control:", "ceiling:", "profiler")
-"""The beginnings of the kit's own names in a timing session."""
+"""The prefixes of the kit's own names in a timing session."""
 MOST_ROWS = 1 << 23
 Samples = Annotated[list[Duration], Field(max_length=MOST_SAMPLES)]
 
 
 class Gpu(Event):
-    """See `timing`: where it runs, and the work of the claimed shape."""
+    """See `timing`: the GPU, and the work of the claimed shape."""
 
     gpu: Name
     cost: Numbers
@@ -31,7 +31,7 @@ class IndependentClock(Event):
 
 
 class Part(Event):
-    """See `timing`: how long a part of a session took."""
+    """See `timing`: the duration of a part of a session."""
 
     part: Name
     seconds: Duration
@@ -51,14 +51,14 @@ class Failed(Event):
 
 
 class Skipped(Event):
-    """A way of timing that this machine does not have."""
+    """A timing function that this machine lacks."""
 
     skipped: Literal["triton.testing.do_bench"]
     why: Text
 
 
 class Loaded(Event):
-    """A callable that answered its first call."""
+    """A callable whose first call returned."""
 
     loaded: Name
     seconds: Duration
@@ -87,7 +87,7 @@ class State(Event):
 
 
 class States(Event):
-    """The driver's view, block by block."""
+    """The driver's state at each block."""
 
     states: Annotated[list[State], Field(max_length=MOST_SAMPLES)]
 
@@ -160,7 +160,7 @@ class FirstWrong(Event):
 
 
 class Answered(Event):
-    """See `answers`: the timed calls of one callable, against what is right for their contents."""
+    """See `answers`: counts of the timed calls of one callable."""
 
     answered: Name
     calls: Count
@@ -221,7 +221,7 @@ TimingEvent = (
     | Contrast
     | Profiled
 )
-ExhibitEvent = Trying | Failed | Skipped | Loaded | Plain
+PublishedEvent = Trying | Failed | Skipped | Loaded | Plain
 """Events of a process in which claimed code is timed alone, unverified."""
 AloneEvent = Trying | Failed | Loaded | IndependentClock
-"""Events of a process whose calls another one times."""
+"""Events of a process whose parent times its calls."""

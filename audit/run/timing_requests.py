@@ -1,4 +1,4 @@
-"""The requests of timing sessions, one model each, as `requests` has the others."""
+"""The requests to timing sessions, one model each; `requests` has the others."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from audit.run.requests import Request, Sizes
 EMPTY = "control:empty kernel"
 """A callable of one tiny kernel."""
 EMPTY_CALLS, READINGS = 1000, 5
-"""Calls of it between two messages, and pairs of messages about a callable that is timed alone."""
+"""Calls of the empty kernel between two messages, and pairs of messages about a callable that is timed alone."""
 
 
 class Timed(Frozen):
@@ -48,22 +48,22 @@ class Timing(Request):
 
 
 class Interleaved(Timing):
-    """Every passing variant side by side with the baselines.
+    """Every passing variant and the baselines in interleaved blocks.
 
     Attributes:
         compiled: modes of torch.compile.
         relative: the tolerance of baselines, by their precision.
         baselines: names; None for all.
-        budget_s: for the blocks.
-        half_width: of the ratio's interval, at which to stop.
-        rounds: the least number of blocks; None for the session's own.
-        seed: of the orders and of the calls that are kept.
+        budget_s: the seconds of the blocks.
+        half_width: the half width of the ratios' intervals at which to stop.
+        rounds: the least number of blocks; None for the default.
+        seed: draws the orders and the calls whose outputs are kept.
         kept_calls: timed calls of each callable whose outputs are kept in `folder`.
-        inductor: the folder of torch.compile, below `caches`.
-        shape: whose cost is reported.
-        profile: calls of each that the profiler watches.
+        inductor: the cache of torch.compile, below `caches`.
+        shape: the shape whose cost is reported.
+        profile: profiled calls of each callable.
         published: protocols for the eager baseline, of which the first is for every callable.
-        ceilings: measure this GPU's own.
+        ceilings: whether to measure this GPU's ceilings.
     """
 
     kind: Literal["interleaved"] = "interleaved"
@@ -82,14 +82,14 @@ class Interleaved(Timing):
 
 
 class Published(Timing):
-    """Each variant under each published protocol."""
+    """Each variant, under each published protocol."""
 
     kind: Literal["published"] = "published"
     protocols: tuple[Protocol, ...]
 
 
 class Alone(Timing):
-    """One callable, the variant or else `baseline`, `calls` times between messages that another process stamps."""
+    """One callable, the variant or else `baseline`, called `calls` times between messages that its parent stamps."""
 
     kind: Literal["alone"] = "alone"
     baseline: str | None = None
@@ -99,7 +99,7 @@ class Alone(Timing):
 
 
 class Compiled(Timing):
-    """The baselines `compiled` made ahead by so many processes, so that torch.compile finds them in `inductor`."""
+    """The baselines `compiled`, compiled into the cache `inductor` by `compile_workers` processes."""
 
     kind: Literal["compiled"] = "compiled"
     compile_workers: int

@@ -1,14 +1,14 @@
-"""The trusted parent's side of the channel: the datagrams that a session's native code must have sent.
+"""In a supervisor: verify the datagrams of a session's native code.
 
 Before each event a session asks for a key (`A`), gets a grant, sends the event in parts (`D`) and then the message
-(`M`) with a BLAKE2b tag under that key, which it forgets; the next key is another. `begun` stands before the first
-event and `served` behind the last. A datagram in another order, twice, too long, or with another nonce, sequence or tag
-was not sent by that code: a `ProtocolViolation`. So is `!`, by which that code reports a call at a wrong moment.
+(`M`) with a BLAKE2b tag under that key, which it erases; every event has its own key. `BEGUN` precedes the first event
+and `SERVED` follows the last. A datagram out of order, repeated, too long, or with another nonce, sequence or tag is
+not from that code: a `ProtocolViolation`. So is `!`, by which that code reports a call at a wrong moment.
 
 Limits: claimed code shares the address space of the code that reports on it. Native code that searches memory for the
-process's secret, steals the grant from the socket and answers in the place of our code can forge events. That is only
-made hard to do unseen: the secret lies on a page that cannot be read between messages and that no forked child has, and
-the parent looks where the process waits when it asks (`channel`).
+process's secret, steals the grant from the socket and imitates our code can forge events. It is only hard to do unseen:
+the secret is on a page that cannot be read between messages and that no forked child has, and the parent checks where
+the process waits for a key (`channel`).
 """
 
 from __future__ import annotations
@@ -40,12 +40,12 @@ UNKNOWN = "bytes came that are no message of a session"
 
 
 class ProtocolViolation(Exception):
-    """A message on a session's channel that its own code did not send; the text says what was seen."""
+    """A message on a session's channel that our code did not send; the text describes it."""
 
 
 @dataclass
 class Transcript:
-    """The events that one session has sent so far. `secret` belongs to its process and holds for all its sessions."""
+    """The events of one session so far. All sessions of a process share its `secret`."""
 
     secret: bytes
     nonce: bytes = field(default_factory=lambda: secrets.token_bytes(16))
@@ -58,19 +58,19 @@ class Transcript:
 
     @property
     def keys_asked(self) -> int:
-        """How often a key was asked for."""
+        """The number of keys the session has asked for."""
         return self._sequence + self.key_is_out
 
     @property
     def key_is_out(self) -> bool:
-        """Whether a key was asked for whose message has not come."""
+        """Whether the message for the last key is still due."""
         return self._key is not None
 
     def feed(self, datagram: bytes) -> bytes | None:
-        """Take one datagram; return the grant where it asked for one.
+        """Take one datagram; return the grant where it asks for a key.
 
         Raises:
-            ProtocolViolation: it is not what must come now. The session is over then and nothing of it counts.
+            ProtocolViolation: another datagram is due. The session is over and its events do not count.
         """
         if self.served:
             raise ProtocolViolation("a message came after the session's last one")

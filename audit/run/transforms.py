@@ -1,4 +1,4 @@
-"""Runs in a child: other values for the inputs of a case, of the same shapes, zero where the given ones are zero.
+"""Runs in a child: other values for the inputs of a case, of the same shapes, with the same zeros.
 
 Values are a flat list of leaves, see `containers`.
 """
@@ -12,18 +12,18 @@ from typing import Any
 import torch
 
 LARGE, TINY = 2e5, 1e-7
-"""Factors that put standard normal numbers above what half precision can hold, and below what it can resolve."""
+"""Factors that put standard normal numbers above the range of half precision, and below its resolution."""
 KEPT_SHARE = 0.03
 STRIDED = 16
 STEP = 16.0
-"""How far one element moves, in rms of its tensor."""
+"""The move of one element, in rms of its tensor."""
 BOUNDED, FEWEST_DRAWN = 4.0, 256
 """Uniform numbers span 3.5 standard deviations; 256 normal ones about 5.6, and hardly ever less than 4."""
 MOST_WHOLE = 3
-"""The largest of the whole numbers: their sums are exact in every order, also where products of two are added."""
+"""The largest whole number: sums, also of products of two, are exact in every order."""
 
 LEAST_GRADE = 2.0**-8
-"""Graded numbers are multiplied by factors between this and 1."""
+"""The least factor of graded numbers; the largest is 1."""
 MOST_INDEX_BITS = 40
 
 Transform = Callable[[torch.Tensor, torch.Generator], torch.Tensor]
@@ -49,15 +49,15 @@ def _heavy_tail(x: torch.Tensor, generator: torch.Generator) -> torch.Tensor:
 
 
 def _strided(x: torch.Tensor, _: torch.Generator) -> torch.Tensor:
-    """Numbers of which every n-th of the last dimension is STRIDED times as large; n is a power of two, and there are
-    STRIDED of them at least, where there is room: work that is dealt out in turn then falls to one thread."""
+    """Multiply every n-th number of the last dimension by STRIDED; n is a power of two that leaves STRIDED such numbers
+    where possible, so that one thread of a strided loop gets all of them."""
     last = x.shape[-1] if x.dim() else 1
     apart = 1 << max(last // STRIDED, 2).bit_length() - 1
     return torch.where(torch.arange(last) % apart == 0, STRIDED, 1.0) * x.float()
 
 
 def _sparse(x: torch.Tensor, generator: torch.Generator) -> torch.Tensor:
-    """Mostly zeros, among them one whole row of the last dimension."""
+    """Set most numbers to zero, with one whole row of the last dimension."""
     kept = torch.rand(x.shape, generator=generator) < KEPT_SHARE
     if x.dim() > 1 and x.numel():
         rows = kept.view(-1, x.shape[-1])
@@ -66,7 +66,7 @@ def _sparse(x: torch.Tensor, generator: torch.Generator) -> torch.Tensor:
 
 
 def _shifted(share: int) -> Transform:
-    """Numbers moved away from zero by two to a share of the bits of their type's mantissa."""
+    """Return a transform that adds two to the power of a share of the mantissa's bits."""
 
     def shift(x: torch.Tensor, _: torch.Generator) -> torch.Tensor:
         return x.float() + 2.0 ** (_mantissa_bits(x.dtype) // share)
@@ -93,19 +93,19 @@ DISTRIBUTIONS: dict[str, Transform] = {
     "large": lambda x, _: x.float() * LARGE,
     "tiny": lambda x, _: x.float() * TINY,
 }
-"""Other distributions than standard normal numbers; the first are of ordinary size."""
+"""Distributions other than standard normal numbers; the first are of ordinary size."""
 
 
 def redistributed(values: list[Any], name: str, generator: torch.Generator) -> list[Any]:
-    """Every tensor of numbers with fractions drawn anew; integers, which may be indices, stay."""
+    """Redraw every real tensor; integers, which may be indices, stay."""
     change = DISTRIBUTIONS[name]
     return [torch.where(x != 0, change(x, generator).to(x.dtype), x) if is_real(x) else x for x in values]
 
 
-def at_an_end(values: list[Any], *, lowest: bool) -> list[Any] | None:
-    """Every tensor of bytes filled with its own lowest or highest value; None where there is none.
+def extreme_bytes(values: list[Any], *, lowest: bool) -> list[Any] | None:
+    """Fill every tensor of bytes with its own lowest or highest value; return None where there is none.
 
-    Indices are rarely bytes. Sums of such numbers are the largest that the range of the task's inputs makes.
+    Indices are rarely bytes. The sums are the largest in the range of the task's inputs.
     """
     ends = [int(x.min() if lowest else x.max()) if _is_bytes(x) else None for x in values]
     if all(end is None for end in ends):
@@ -118,10 +118,10 @@ def _is_bytes(x: object) -> bool:
 
 
 def graded(x: torch.Tensor, generator: torch.Generator) -> torch.Tensor:
-    """A real tensor times factors that hang on the bits of its indices.
+    """Multiply a real tensor by factors that depend on the bits of its indices.
 
-    Halves, every second row and other regular parts then differ in what they add to a sum, however many elements it
-    has. The same generator state gives tensors of other sizes factors that rise and fall alike.
+    Halves, every second row and other regular parts then contribute differently to a sum of any length. The same
+    generator state gives tensors of all sizes the same directions of growth.
     """
     turned = torch.randint(0, 2, (MOST_INDEX_BITS,), generator=generator)
     bits = [(size - 1).bit_length() if size else 0 for size in x.shape]
@@ -136,13 +136,13 @@ def graded(x: torch.Tensor, generator: torch.Generator) -> torch.Tensor:
 
 
 def one_moved(values: list[Any], position: float, *, leaf: int | None = None, factor: float = 1.0) -> list[Any]:
-    """One element moved by `factor` steps: the one at that share, 0 to 1, of those in a leaf that are finite, not zero.
+    """Return the leaves with one element moved by `factor` steps.
 
     Args:
         values: the leaves.
-        position: the share.
+        position: the element, as a share from 0 to 1 of the finite elements of a leaf that are not zero.
         leaf: a real tensor's number; None for the first.
-        factor: how many steps.
+        factor: the number of steps.
     """
     changed, flat = _copied(values, leaf)
     index = _nonzero(flat, position)
@@ -153,7 +153,7 @@ def one_moved(values: list[Any], position: float, *, leaf: int | None = None, fa
 
 
 def whole(values: list[Any], generator: torch.Generator) -> list[Any]:
-    """Every real tensor drawn anew from small whole numbers of the same signs."""
+    """Redraw every real tensor from small whole numbers of the same signs."""
 
     def drawn(x: torch.Tensor) -> torch.Tensor:
         sizes = torch.randint(1, MOST_WHOLE + 1, x.shape, generator=generator)
@@ -163,11 +163,11 @@ def whole(values: list[Any], generator: torch.Generator) -> list[Any]:
 
 
 def two_exchanged(values: list[Any], leaf: int, generator: torch.Generator) -> list[Any]:
-    """Two elements of a leaf, drawn among the non-zero ones, in each other's place; some that differ, if there are."""
+    """Exchange two random elements of a leaf that are not zero and differ, if there are such."""
     changed, flat = _copied(values, leaf)
-    places = flat.nonzero().view(-1)
-    one = int(places[int(torch.randint(len(places), (1,), generator=generator))])
-    others = places[flat[places] != flat[one]]
+    indices = flat.nonzero().view(-1)
+    one = int(indices[int(torch.randint(len(indices), (1,), generator=generator))])
+    others = indices[flat[indices] != flat[one]]
     if len(others):
         other = int(others[int(torch.randint(len(others), (1,), generator=generator))])
         flat[[one, other]] = flat[[other, one]]
@@ -175,10 +175,10 @@ def two_exchanged(values: list[Any], leaf: int, generator: torch.Generator) -> l
 
 
 def leaves_range(values: list[Any], own: list[Any]) -> bool:
-    """Whether a value lies outside the range that the inputs of a case are drawn from, where that range has ends.
+    """Return whether a value is outside the range of a case's inputs, where their distribution is bounded.
 
-    It has ends where the distance between the least and the largest number is at most BOUNDED standard deviations:
-    uniform numbers, not normal ones. A twentieth of it may lie beyond the ends of the sample.
+    It is bounded where the least and the largest number are at most BOUNDED standard deviations apart: uniform numbers,
+    not normal ones. The range extends a twentieth beyond the sample.
     """
     return any(_beyond(x, given) for x, given in zip(values, own, strict=False) if is_real(x) and is_real(given))
 
@@ -195,34 +195,34 @@ def _beyond(x: torch.Tensor, given: torch.Tensor) -> bool:
 
 
 def real_leaves(values: list[Any]) -> list[int]:
-    """The numbers of the real tensors that have an element other than zero."""
-    return [place for place, x in enumerate(values) if is_real(x) and bool(x.any())]
+    """Return the numbers of the real tensors with an element other than zero."""
+    return [index for index, x in enumerate(values) if is_real(x) and bool(x.any())]
 
 
 def with_value(values: list[Any], value: float) -> list[Any]:
-    """The last element of the first real tensor that is finite and not zero, replaced."""
+    """Replace the last element of the first real tensor that is finite and not zero."""
     changed, flat = _copied(values)
     flat[_nonzero(flat, 1.0)] = value
     return changed
 
 
 def is_real(x: object) -> bool:
-    """A tensor of numbers with fractions that torch computes with: it has no arithmetic for those of eight bits."""
+    """Return whether `x` is a floating-point tensor, except of eight bits, for which torch has no arithmetic."""
     return isinstance(x, torch.Tensor) and x.is_floating_point() and x.element_size() > 1
 
 
 def scaled_number(x: float) -> float:
-    """Another value for a number among the arguments: a share stays a share, a positive number positive."""
+    """Return another value for a number among the arguments: a share stays a share, a positive number positive."""
     return 0.5 * x if x else 0.25
 
 
 def _copied(values: list[Any], leaf: int | None = None) -> tuple[list[Any], torch.Tensor]:
-    """The values with tensors of their own, and that leaf, or the first real one, as a vector."""
+    """Return copies of the values, and that leaf, or the first real one, as a vector."""
     copies = [x.clone(memory_format=torch.contiguous_format) if isinstance(x, torch.Tensor) else x for x in values]
-    first = next(place for place, x in enumerate(copies) if is_real(x) and x.numel())
+    first = next(index for index, x in enumerate(copies) if is_real(x) and x.numel())
     return copies, copies[first if leaf is None else leaf].view(-1)
 
 
 def _nonzero(flat: torch.Tensor, position: float) -> int:
-    places = (flat.isfinite() & (flat != 0)).nonzero().view(-1)
-    return int(places[round(position * (len(places) - 1))]) if len(places) else flat.numel() - 1
+    indices = (flat.isfinite() & (flat != 0)).nonzero().view(-1)
+    return int(indices[round(position * (len(indices) - 1))]) if len(indices) else flat.numel() - 1

@@ -1,6 +1,6 @@
-"""Runs in a child: arithmetic on bfloat16 in Triton's interpreter, which keeps it as integers and computes with them.
+"""Runs in a child: arithmetic on bfloat16 in Triton's interpreter, which stores it as integers and computes with those.
 
-Operands become float32, and the result is rounded once, to the nearest bfloat16: what a GPU does.
+Operands become float32, and the result is rounded once, to the nearest bfloat16, as on a GPU.
 """
 
 from __future__ import annotations
@@ -12,11 +12,11 @@ from typing import Any
 import numpy as np
 
 OPERATIONS = ("binary_op", "unary_op", "ternary_op", "create_fma", "create_dot", "create_erf", "create_rsqrt")
-"""Methods of the interpreter's builder through which all arithmetic goes. Atomic operations on bfloat16 are refused."""
+"""The arithmetic methods of the interpreter's builder. Atomic operations on bfloat16 are refused."""
 
 
-def mend(interpreter: Any) -> None:
-    """Put functions that know bfloat16 in the place of the interpreter's, which they call."""
+def patch(interpreter: Any) -> None:
+    """Wrap the interpreter's functions so that they take bfloat16."""
     known = _Bfloat16(interpreter)
     builder = interpreter.InterpreterBuilder
     for name in OPERATIONS:
@@ -33,7 +33,7 @@ class _Bfloat16:
         self._handle, self._types = interpreter.TensorHandle, interpreter.tl
 
     def widened(self, plain: Callable[..., Any]) -> Callable[..., Any]:
-        """The operation in float32 where an operand is bfloat16."""
+        """Return the operation with bfloat16 operands in float32."""
 
         @wraps(plain)
         def function(builder: Any, *operands: Any) -> Any:
@@ -41,17 +41,17 @@ class _Bfloat16:
             result = plain(builder, *wide)
             if all(one is other for one, other in zip(wide, operands, strict=True)) or result.data.dtype != np.float32:
                 return result
-            operand = operands[2] if plain.__name__ == "create_dot" else operands[-1]  # whose type the result has
+            operand = operands[2] if plain.__name__ == "create_dot" else operands[-1]  # has the result's type
             return self._narrow(result) if self._is_narrow(operand) or not hasattr(operand, "dtype") else result
 
         return function
 
     def constant(self, value: float) -> Any:
-        """A number of the source."""
+        """Return a literal of the source."""
         return self._narrow(self._handle(np.array([value], dtype=np.float32), self._types.float32))
 
     def cast(self, plain: Callable[..., Any]) -> Callable[..., Any]:
-        """The conversion by way of float32 where one side is bfloat16."""
+        """Return the conversion by way of float32 where one side is bfloat16."""
 
         @wraps(plain)
         def function(builder: Any, source: Any, target: Any) -> Any:
@@ -63,7 +63,7 @@ class _Bfloat16:
         return function
 
     def refused(self, plain: Callable[..., Any]) -> Callable[..., Any]:
-        """The atomic operation of any other type."""
+        """Return the atomic operation for all other types."""
 
         @wraps(plain)
         def function(builder: Any, kind: Any, pointers: Any, *more: Any) -> Any:
@@ -74,7 +74,7 @@ class _Bfloat16:
         return function
 
     def reduced(self, plain: Callable[..., Any]) -> Callable[..., Any]:
-        """The reduction or scan of tensors."""
+        """Return the reduction or scan with bfloat16 tensors in float32."""
 
         @wraps(plain)
         def function(operation: Any, given: Any) -> Any:

@@ -1,4 +1,4 @@
-"""Runs in a child: Triton's interpreter on the emulated device, whose access checker sees what a program touches."""
+"""Runs in a child: Triton's interpreter on the emulated device, whose checker sees the accesses of a program."""
 
 from __future__ import annotations
 
@@ -19,26 +19,24 @@ from audit.run import triton_bfloat16
 INTERPRET = "TRITON_INTERPRET"
 FAILED = "interpreter-failed"
 MOST_CHARACTERS = 4000
-"""Of the interpreter's message."""
+"""The most characters of the interpreter's message."""
 TIMING_OPTIONS = ("prune_configs_by", "warmup", "rep", "use_cuda_graph", "do_bench")
-"""Of `triton.autotune`: how it chooses what to time and how."""
-
-
+"""Arguments of `triton.autotune` that choose what is timed and how."""
 MOST_OF_WHOLE = 64
-"""Programs of a grid that is run whole where a few of larger ones are: what comes behind may need all its results."""
+"""The most programs of a grid that runs whole where a few of larger ones run: a later launch may read its results."""
 
 
 class AllRun(Exception):
-    """Raised where every program that is to run has run."""
+    """Every program of a launch that is to run has run."""
 
 
 class Interpreted:
-    """Triton's interpreter in this process. Must be made before anything imports triton.
+    """Triton's interpreter in this process. Must be created before the first import of triton.
 
     Args:
-        source: the file whose lines are named.
-        runtime: of the emulated device: a program counts as a block of one thread.
-        configuration: of the device; its order of blocks is the order of programs. May be replaced between calls.
+        source: the file whose lines are reported.
+        runtime: the emulated device's, where a program counts as a block of one thread.
+        configuration: the device's, whose order of blocks is the order of programs; it may be replaced between calls.
 
     Attributes:
         kernels: the names of all kernels launched so far.
@@ -59,19 +57,19 @@ class Interpreted:
         self._begun, self._run, self._trial = False, 0, False
         self._reports: list[dict[str, Any]] = []
         self._interpreter: Any = interpreter
-        triton_bfloat16.mend(interpreter)
-        self._replaces(interpreter)
+        triton_bfloat16.patch(interpreter)
+        self._patch(interpreter)
         triton.autotune = self._tuned(triton.autotune)
 
     def failures(self) -> list[dict[str, Any]]:
-        """Reports of the launches that raised since the last call; the runtime lists the others."""
+        """Return and clear the reports of launches that raised; the runtime lists the others."""
         reports, self._reports = self._reports, []
         return reports
 
     def _tuned(self, autotune: Callable[..., Any]) -> Callable[..., Any]:
-        """Triton's autotuner with the first configuration alone, which it tries once before its first call.
+        """Return Triton's autotuner with the first configuration alone and trials of it before the first call.
 
-        The time of a trial says nothing here. What a trial leaves in memory meets the call behind it, as on a GPU.
+        The time of a trial says nothing here. Its writes to memory stay for the first call, as on a GPU.
         """
 
         def tried(call: Callable[[], None], **_: Any) -> list[float]:
@@ -89,8 +87,8 @@ class Interpreted:
 
         return tuned
 
-    def _replaces(self, interpreter: Any) -> None:
-        """Put the functions below in the place of the interpreter's, which they call."""
+    def _patch(self, interpreter: Any) -> None:
+        """Replace functions of the interpreter by those below, which call them."""
         self._plain = interpreter.GridExecutor.__call__
         interpreter.GridExecutor.__call__ = lambda executor, *args, **named: self._launch(executor, args, named)
         patch = interpreter._patch_lang_tensor
@@ -133,7 +131,7 @@ class Interpreted:
         return result
 
     def _begin(self, plain: Callable[..., None], builder: Any, *grid: int) -> None:
-        """A launch of that grid begins; Triton does not launch one of no programs."""
+        """Begin a launch of that grid; Triton launches nothing for one without programs."""
         plain(builder, *grid)
         if not math.prod(grid):
             raise AllRun
@@ -146,7 +144,7 @@ class Interpreted:
             raise AllRun
 
     def _program(self, plain: Callable[..., None], builder: Any, *_: int) -> None:
-        """The interpreter comes to the next program; the one that is due is run."""
+        """Begin the next program of the chosen order, whichever the interpreter has come to."""
         if self._run == len(self._order):
             raise AllRun
         _, height, depth = builder.grid_dim
@@ -174,7 +172,7 @@ class Interpreted:
     def _dot(
         self, plain: Callable[..., Any], builder: Any, a: Any, b: Any, sum_: Any, precision: Any, *more: Any
     ) -> Any:
-        """A product whose float32 factors a GPU with TF32 rounds, where the source asks for no other precision."""
+        """Round float32 factors as a GPU with TF32 does, unless the source asks for another precision."""
         if precision.name == "TF32" and self.configuration.compute_capability >= LEAST_TF32:
             a, b = (
                 self._interpreter.TensorHandle(tf32(one.data), one.dtype) if one.data.dtype == np.float32 else one
@@ -189,7 +187,7 @@ class Interpreted:
         return self._interpreter.TensorHandle(lanes, self._interpreter.tl.int1)
 
     def _touched(self, pointers: Any, mask: Any, access: Access, *, size: int, values: Any = None) -> Any:
-        """Tell the checker of an access, and write the values; the lanes that are on and lie in memory."""
+        """Report an access to the checker and write the values; return the active lanes with valid addresses."""
         lanes = np.broadcast_to(mask, pointers.shape).astype(np.bool_)  # a copy
         addresses = np.ascontiguousarray(pointers[lanes], dtype=np.uint64)
         given = None if values is None else np.ascontiguousarray(values[lanes])
@@ -198,7 +196,7 @@ class Interpreted:
         return lanes
 
     def _line(self) -> int | None:
-        """The line of the source that is at work, the innermost one."""
+        """Return the innermost running line of the source."""
         frame = sys._getframe(1)
         while frame.f_back is not None and frame.f_code.co_filename != self._source:
             frame = frame.f_back
@@ -206,7 +204,7 @@ class Interpreted:
 
 
 def chosen(grid: Sequence[int], configuration: Configuration) -> list[int]:
-    """The numbers of the programs to run, in order; where a few of a large grid are asked, corners and drawn ones."""
+    """Return the numbers of the programs to run, in order; of a few of a large grid, the corners and random ones."""
     count, most = math.prod(grid), configuration.blocks
     drawing = random.Random(configuration.seed)
     if most == 0:
@@ -224,14 +222,14 @@ def chosen(grid: Sequence[int], configuration: Configuration) -> list[int]:
 
 
 def tf32(values: Any) -> Any:
-    """Float32 numbers rounded to the nearest TF32; hardware that cuts bits off instead is up to twice as far off."""
+    """Round float32 numbers to the nearest TF32; hardware that cuts bits off instead is up to twice as far off."""
     bits = np.ascontiguousarray(values).view(np.uint32)
     rounded = (bits + 0xFFF + (bits >> 13 & 1)) & 0xFFFFE000
     return np.where(np.isfinite(values), rounded.astype(np.uint32).view(np.float32), values)
 
 
 def _bound(function: Callable[..., Any], plain: Callable[..., Any]) -> Callable[..., Any]:
-    """A method that calls the function with the one it replaces first."""
+    """Return a method that passes the replaced method to the function."""
     return lambda builder, *args, **named: function(plain, builder, *args, **named)
 
 

@@ -1,6 +1,6 @@
-"""How requests and replies travel between the kit's own processes.
+"""The transport between the kit's own processes.
 
-A request is its length, its JSON, and the descriptors that go with it; a reply is a line of JSON.
+A request is its length, its JSON, and descriptors; a reply is a line of JSON.
 """
 
 from __future__ import annotations
@@ -30,9 +30,9 @@ from audit.run.timing_requests import Alone, Compiled, Interleaved, Published
 LENGTH = struct.Struct("=Q")
 MOST_DESCRIPTORS = 4
 FORK, SETTLE = b"f", b"s"
-"""What the judge asks of the fork server: a supervisor for two descriptors; the end of every process below it."""
+"""The judge's commands to the fork server: fork a supervisor for two descriptors; end all descendants."""
 RAISED = 70
-"""The exit code of a process whose session raised something; its traceback is the last thing it printed."""
+"""The exit code of a process whose session raised an exception, after its traceback."""
 
 
 AnyRequest = Annotated[
@@ -60,11 +60,11 @@ class Ended(Frozen):
     Attributes:
         finished: it ran to its end, and its process goes on; otherwise the process is over.
         lines: the events, JSON.
-        arrived_s: when each came, by the supervisor's clock, in seconds since the request.
+        arrived_s: the arrival of each by the supervisor's clock, in seconds since the request.
         attested: see `Channel`.
-        violation: the message that its own code did not send, in words; None where there was none.
-        timed_out: it took longer than its request allows.
-        stopped: the bound it was over, in words.
+        violation: the protocol violation in words, if any.
+        timed_out: it exceeded the limit of its request.
+        stopped: the exceeded bound, in words.
         signal: the signal that ended the process.
         exit: the exit code of the process.
         prints: the end of its standard output and error.
@@ -98,7 +98,7 @@ def receive(channel: socket.socket) -> tuple[AnyRequest, list[int]] | None:
 
 
 def _exactly(channel: socket.socket, size: int) -> bytes:
-    """Return so many bytes; none where the channel ends before."""
+    """Return `size` bytes; none where the channel ends before."""
     got = bytearray()
     while len(got) < size and (chunk := channel.recv(size - len(got))):
         got += chunk
@@ -106,5 +106,5 @@ def _exactly(channel: socket.socket, size: int) -> bytes:
 
 
 def parsed(text: str | bytes) -> AnyRequest:
-    """The request of a JSON text. Raises ValidationError, which names the key at fault."""
+    """Return the request of a JSON text. Raises ValidationError, which names the key at fault."""
     return _PARSED.validate_json(text)

@@ -1,4 +1,4 @@
-"""Runs in a child: how much work an imported task is at some sizes, found by running it there."""
+"""Runs in a child: count the work of an imported task by running it."""
 
 from __future__ import annotations
 
@@ -10,13 +10,13 @@ import torch
 from torch.overrides import TorchFunctionMode
 
 Sizes = Mapping[str, int]
-AN_ELEMENT = 4
-"""Multiplications that take the emulated device as long as an element of a result: a thread, its loads and a store."""
+ELEMENT_COST = 4
+"""The cost of one result element on the emulated device, in multiplications: a thread, its loads and a store."""
 FAR = 2
 
 
 class _Counter(TorchFunctionMode):
-    """Counts what functions do: AN_ELEMENT operations for each element of a result, and the products behind it."""
+    """Counts operations: ELEMENT_COST for each element of a result, and the multiplications of products."""
 
     def __init__(self) -> None:
         super().__init__()
@@ -26,7 +26,7 @@ class _Counter(TorchFunctionMode):
         made = function(*args, **(kwargs or {}))
         given = [one.untyped_storage()._cdata for one in _tensors(args)]
         fresh = [one for one in _tensors(made) if one.untyped_storage()._cdata not in given]
-        self.operations += AN_ELEMENT * sum(one.numel() for one in fresh)
+        self.operations += ELEMENT_COST * sum(one.numel() for one in fresh)
         count = _PRODUCTS.get(getattr(function, "__name__", ""))
         if count is not None and fresh:
             self.operations += count(fresh[0].numel(), list(_tensors(args)))
@@ -34,7 +34,7 @@ class _Counter(TorchFunctionMode):
 
 
 def counted(compute: Callable[[], object]) -> int | None:
-    """Elements made, each as AN_ELEMENT multiplications, and those of products; None where it raises."""
+    """Return the operations of a computation, see `_Counter`; None where it raises."""
     counter = _Counter()
     try:
         with counter:
@@ -45,13 +45,13 @@ def counted(compute: Callable[[], object]) -> int | None:
 
 
 def weighed(shapes: Sequence[Sizes], most: int, *, work: Callable[[Sizes], int | None]) -> Iterator[int | None]:
-    """The work at each shape, the last first; None from where on it is far above `most`, and where it is not known.
+    """Yield the work at each shape, the last first; None where it is unknown, or expected to be far above `most`.
 
     Args:
-        shapes: each as large as the next one or larger.
-        most: the most work that matters. Work grows with the largest ratio of two sizes, but for the share that another
-            size decides: a shape is left out where that growth comes to FAR times `most`.
-        work: what a shape takes, see `counted`.
+        shapes: in descending order of size.
+        most: the most work that matters. Work is expected to grow with the largest ratio of two sizes: a shape is
+            skipped where that comes to more than FAR times `most`.
+        work: counts the work at a shape, see `counted`.
     """
     known: tuple[int, Sizes] = (0, shapes[-1])
     for shape in reversed(shapes):
@@ -70,7 +70,7 @@ def _tensors(values: object) -> Iterator[torch.Tensor]:
 
 
 def _inner(result: int, given: list[torch.Tensor]) -> int:
-    """Of a product: as many multiplications an element as the second last tensor's rows are long."""
+    """Return the multiplications of a matrix product: the row length of the second last tensor for each element."""
     return result * given[-2].shape[-1] if len(given) > 1 and given[-2].dim() else 0
 
 
@@ -83,7 +83,7 @@ def _convolved(result: int, given: list[torch.Tensor]) -> int:
 
 
 def _spread(_: int, given: list[torch.Tensor]) -> int:
-    """Of a transposed convolution: every element of the input meets the filters of its channel."""
+    """Return those of a transposed convolution: the filters of its channel for each element of the input."""
     return given[0].numel() * math.prod(given[1].shape[1:])
 
 
@@ -92,7 +92,7 @@ def _attended(result: int, given: list[torch.Tensor]) -> int:
 
 
 def _summed(result: int, given: list[torch.Tensor]) -> int:
-    """Of an `einsum`: at most what its tensors have in common, the root of the product of all elements."""
+    """Return a bound for an `einsum`: the root of the product of all numbers of elements."""
     return math.isqrt(math.prod((result, *(one.numel() for one in given))))
 
 
@@ -108,4 +108,4 @@ _PRODUCTS: dict[str, Callable[[int, list[torch.Tensor]], int]] = {
     **_named(_attended, ("scaled_dot_product_attention",)),
     **_named(_summed, ("einsum",)),
 }
-"""The multiplications of a function, from the elements of its result and the tensors it is given."""
+"""Functions that count multiplications, from the elements of the result and the given tensors."""

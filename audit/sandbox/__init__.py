@@ -1,1 +1,1 @@
-"""The sandbox around everything that compiles or runs claimed code, one mechanism a file, and the check of each."""
+"""The sandbox of every process that compiles or runs claimed code: one mechanism a file, and a check of each."""

@@ -1,6 +1,6 @@
-"""Tries the sandbox from inside: every forbidden thing is done once, and those that were not refused are reported.
+"""Try every forbidden operation once from inside the sandbox, and report those that were not refused.
 
-The folder of results is part of the check: `HELD` in it is locked by a process that tried to outlive the session.
+A process that tries to outlive the session locks the file `HELD` in the folder of results.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from audit.sandbox import landlock, namespaces, native
-from audit.sandbox.surroundings import homes, scrubbed
+from audit.sandbox.surroundings import home_variables, scrubbed
 
 HELD = "held"
 _DETACH = 17
@@ -30,8 +30,14 @@ _OUTLIVES_S = 20.0
 
 @dataclass(frozen=True)
 class Targets:
-    """A process that must not be reached, a file that must not be read, a folder that must not be written to, and the
-    folder of results."""
+    """The objects that the attempts aim at.
+
+    Attributes:
+        outside: a process that must not be reached.
+        secret: a file that must not be read.
+        elsewhere: a folder that must not be written to.
+        folder: the folder of results.
+    """
 
     outside: int
     secret: str
@@ -43,7 +49,7 @@ Attempt = Callable[[Targets], str | None]
 
 
 def run(targets: Targets) -> dict[str, str]:
-    """Return for every part of the sandbox why it does not hold, or an empty text."""
+    """Return the reason why each part of the sandbox does not hold, by name; empty where it holds."""
     return {name: attempt(targets) or "" for name, attempt in ATTEMPTS.items()}
 
 
@@ -65,7 +71,7 @@ def _processes(targets: Targets) -> str | None:
 
 
 def _namespace(targets: Targets) -> str | None:
-    """A process that leaves its session and its parent, and holds a lock for as long as it lives."""
+    """Start a process that leaves its session and its parent and holds a lock while it lives."""
     ready, locked = os.pipe()
     if os.fork() == 0:
         os.setsid()
@@ -90,7 +96,7 @@ def _network(_: Targets) -> str | None:
 
 def _calls(_: Targets) -> str | None:
     number = _PTRACE.get(native.MACHINE)
-    try:  # of no process: an allowed call fails with ESRCH
+    try:  # process 0 does not exist: an allowed call fails with ESRCH
         native.call(number or 0, _DETACH, 0, 0, 0)
     except OSError as error:
         if number is not None and error.errno == errno.EPERM and _refused(_lease) and _refused(_send_descriptor):
@@ -99,20 +105,20 @@ def _calls(_: Targets) -> str | None:
 
 
 def _lease() -> None:
-    """Have every other process wait that opens a file of one's own."""
+    """Take a lease on a file of our own: any other process that opens it then waits."""
     with (Path(os.environ["HOME"]) / "leased").open("wb") as own:
         fcntl.fcntl(own, fcntl.F_SETLEASE, fcntl.F_WRLCK)
 
 
 def _send_descriptor() -> None:
-    """Leave a file to a socket alone, where it counts for no process."""
+    """Send a file through a socket: until it is received, the descriptor counts for no process."""
     one, other = socket.socketpair()
     with one, other:
         socket.send_fds(one, [b"x"], [0])
 
 
 def _metadata(targets: Targets) -> str | None:
-    """Rights, times and attributes of a file of the user's, which Landlock does not guard."""
+    """Change rights, times and attributes of a file of the user, which Landlock does not guard."""
     changes: list[Callable[[], object]] = [
         lambda: Path(targets.secret).chmod(0o600),
         lambda: os.utime(targets.secret),
@@ -139,8 +145,7 @@ def _privileges(_: Targets) -> str | None:
 
 
 def _environment(_: Targets) -> str | None:
-    own = set(os.environ) - set(homes(""))
-    foreign = own - set(scrubbed(os.environ))
+    foreign = set(os.environ) - set(home_variables("")) - set(scrubbed(os.environ))
     return f"variables that nobody allowed: {len(foreign)}" if foreign else None
 
 

@@ -1,4 +1,4 @@
-"""Which parts of the sandbox hold on this machine, found by trying each: for reports, `audit doctor` and tests."""
+"""Find the parts of the sandbox that hold on this machine by trying each: for reports, `audit doctor` and tests."""
 
 from __future__ import annotations
 
@@ -33,16 +33,16 @@ Ask = Callable[[attempts.Targets], Mapping[str, str]]
 
 @dataclass(frozen=True)
 class CheckFailed(Exception):
-    """The check itself did not end as it should; `why` is for people."""
+    """The check itself failed; `why` says how, in words."""
 
     why: str
 
 
 def results(ask: Ask) -> tuple[SandboxLimit, ...]:
-    """Return every part of the sandbox, as a process inside found it that tried to get through.
+    """Return every part of the sandbox, as found by a process inside it.
 
     Args:
-        ask: runs `attempts.run` with those targets inside a sandbox and returns what that returned. Raises CheckFailed.
+        ask: runs `attempts.run` with those targets inside a sandbox and returns its result. Raises CheckFailed.
     """
     with Scratch() as outside, Scratch() as inside:
         secret = outside / "secret"
@@ -63,7 +63,7 @@ def results(ask: Ask) -> tuple[SandboxLimit, ...]:
 
 @cache
 def around_commands() -> tuple[SandboxLimit, ...]:
-    """Return the sandbox of compilers, tried once a process: sessions get the same, without the seconds torch takes."""
+    """Return the sandbox of compilers, checked once a process; that of sessions is the same, but loads torch."""
     return results(_asked_a_command)
 
 

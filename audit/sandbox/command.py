@@ -1,4 +1,4 @@
-"""One command in a sandbox, for the judge's side: compilers, and tools that read builds of untrusted code."""
+"""Run one command in a sandbox from the judge's process: a compiler, or a tool that reads builds of untrusted code."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ LAUNCHER = "audit.sandbox.launch"
 NEVER_ENDED = -1
 _LONGEST_REASON = 1000
 _GRACE_S = 30.0
-"""How long after its own limit a launcher that does not answer is ended from here."""
+"""A launcher that runs this long past its own limit is killed from here."""
 _running: set[subprocess.Popen[bytes]] = set()
 
 
@@ -33,8 +33,8 @@ class Done:
     Attributes:
         code: its exit code; over 128 a signal ended it.
         out: its standard output, at most `limits.PRINTED_BYTES`.
-        err: the same for standard error.
-        stopped: why it was ended before its time, in words; empty if it was not.
+        err: its standard error, likewise.
+        stopped: why the sandbox killed it, in words; empty if it did not.
     """
 
     code: int
@@ -52,15 +52,15 @@ def run(
     network: bool = False,
     environment: Mapping[str, str] | None = None,
 ) -> Done:
-    """Run a command in a sandbox; it and all it started have ended when this returns.
+    """Run a command in a sandbox; on return it and its descendants have ended.
 
     Args:
         command: the program and its arguments.
-        folder: where it runs; it may read and write there. A Python module finds the kit there too.
+        folder: its working directory, readable and writable.
         limit_s: seconds, see `processes.Deadline`.
-        reads: files and folders it may read besides.
-        network: it may open sockets, where it gets a network without any other machine.
-        environment: instead of this process's, scrubbed either way.
+        reads: other files and folders it may read.
+        network: whether it may open sockets, in a network without any other machine.
+        environment: replaces the one of this process; scrubbed either way.
     """
     own = scrubbed(os.environ if environment is None else environment)
     own["PYTHONPATH"] = os.pathsep.join([str(surroundings.KIT.parent), *filter(None, [own.get("PYTHONPATH")])])
@@ -87,7 +87,7 @@ def run(
 def _launched(
     request: dict[str, object], limit_s: float, *, environment: Mapping[str, str], out: IO[bytes], err: IO[bytes]
 ) -> tuple[int, str]:
-    """The launcher's exit code, and why it ended the command, if it did."""
+    """Return the launcher's exit code and the reason why it killed the command, empty if it did not."""
     reading, writing = os.pipe()
     with os.fdopen(reading, "rb") as reasons:
         with os.fdopen(writing, "wb"):
@@ -97,7 +97,7 @@ def _launched(
                 stdout=out,
                 stderr=err,
                 pass_fds=[writing],
-                process_group=0,  # Ctrl-C is for the audit, which ends it
+                process_group=0,  # Ctrl-C goes to the audit, which ends the launcher
                 cwd=surroundings.KIT.parent,
                 env=dict(environment),
             )
@@ -113,7 +113,7 @@ def _launched(
 
 
 def end_all() -> None:
-    """End every command that runs, as an interrupted audit does."""
+    """Kill every running command: for an interrupted audit."""
     for launcher in list(_running):
         launcher.kill()
 
@@ -125,7 +125,7 @@ def _stopped(reason: str, limit_s: float) -> str:
 
 
 def _tools(program: str) -> list[Path]:
-    """Where a program outside the system's folders has its parts: `<there>/bin/<program>`."""
+    """Return the prefix of a program whose path is `<prefix>/bin/<program>`."""
     real = Path(os.path.realpath(program))
     return [real.parent.parent] if real.is_absolute() and real.parent.name == "bin" else []
 

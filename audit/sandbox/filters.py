@@ -1,7 +1,7 @@
-"""seccomp: system calls no kernel needs and an escape would, refused with EPERM; nothing is ever killed for asking.
+"""seccomp: refuse with EPERM the system calls that an escape needs and a kernel does not; no process is killed.
 
-A program for the kernel's own small machine, see https://docs.kernel.org/userspace-api/seccomp_filter.html; numbers of
-calls from `asm/unistd.h`, of instructions from `linux/bpf_common.h`.
+A filter is a BPF program, see https://docs.kernel.org/userspace-api/seccomp_filter.html. System call numbers are from
+`asm/unistd.h`, instruction codes from `linux/bpf_common.h`.
 """
 
 from __future__ import annotations
@@ -44,7 +44,7 @@ _REFUSED = {
     "unshare": (272, 97), "userfaultfd": (323, 282), "vmsplice": (278, 75),
 }  # fmt: skip
 _SENDS_DESCRIPTORS = {"sendmsg": (46, 211), "sendmmsg": (307, 269)}
-"""A descriptor on its way through a socket belongs to no process: what it holds would be in no count."""
+"""A descriptor in flight through a socket belongs to no process: its file would escape every limit."""
 _METADATA_EVERYWHERE = (452, 463, 466, 469)
 """fchmodat2, setxattrat, removexattrat, file_setattr."""
 _METADATA = {
@@ -62,7 +62,11 @@ _FILE_FLAGS = (0x40086602, 0x40046602, 0x401C5820, 0x40087602)
 
 @dataclass(frozen=True)
 class _Machine:
-    """Where its numbers stand in `_REFUSED`, what seccomp calls it, and the calls whose arguments are looked at."""
+    """An architecture: its column in `_REFUSED`, its AUDIT_ARCH number, and the calls whose arguments are tested.
+
+    Attributes:
+        x32_from: the first number of the x32 calls, a second way to every call; None where there are none.
+    """
 
     column: int
     audit_architecture: int
@@ -73,7 +77,7 @@ class _Machine:
     fcntl: int
     ioctl: int
     seccomp: int
-    foreign_from: int | None
+    x32_from: int | None
 
 
 MACHINES = {
@@ -87,7 +91,7 @@ MACHINES = {
         fcntl=72,
         ioctl=16,
         seccomp=317,
-        foreign_from=0x40000000,
+        x32_from=0x40000000,
     ),
     "aarch64": _Machine(
         1,
@@ -99,7 +103,7 @@ MACHINES = {
         fcntl=25,
         ioctl=29,
         seccomp=277,
-        foreign_from=None,
+        x32_from=None,
     ),
 }
 
@@ -110,24 +114,24 @@ def program(machine: str, *, network: bool = False, metadata: bool = False) -> b
 
     Args:
         machine: as uname(2) names it; KeyError for an unknown one.
-        network: sockets of every family are allowed, and messages with descriptors.
-        metadata: rights, times and attributes of files may be changed: the mounts say of which files.
+        network: allow sockets of every family, and messages with descriptors.
+        metadata: allow changes of rights, times and attributes of files; the mounts say of which files.
     """
     own = MACHINES[machine]
-    code = _native_calls_only(own) + _refused_second(own.fcntl, _LEASES)
+    code = _native_calls_only(own) + _refuse_by_second_argument(own.fcntl, _LEASES)
     named: dict[str, tuple[int, int | None]] = dict(_REFUSED)
     everywhere = list(_REFUSED_EVERYWHERE)
     if not metadata:
-        code += _refused_second(own.ioctl, _FILE_FLAGS)
+        code += _refuse_by_second_argument(own.ioctl, _FILE_FLAGS)
         named |= _METADATA
         everywhere += _METADATA_EVERYWHERE
     if not network:
         named |= _SENDS_DESCRIPTORS
-        code += _looked_at(own.socket, _op(_EQUAL, _AF_UNIX, 0, 1), _ALLOW, _REFUSE)
+        code += _decide_by_first_argument(own.socket, _op(_EQUAL, _AF_UNIX, 0, 1), _ALLOW, _REFUSE)
         code += [_op(_EQUAL, own.connect, 0, 1), _op(_RETURN, _REFUSE)]  # services of this machine: agents, containers
-    code += _looked_at(own.clone, _op(_ANY_BIT, _NEW_NAMESPACES, 0, 1), _REFUSE, _ALLOW)
-    code += _looked_at(own.prlimit, _op(_EQUAL, 0, 0, 1), _ALLOW, _REFUSE)  # its own limits, not another process's
-    code += [_op(_EQUAL, _CLONE3, 0, 1), _op(_RETURN, _ABSENT)]  # its flags lie in memory: callers fall back on clone
+    code += _decide_by_first_argument(own.clone, _op(_ANY_BIT, _NEW_NAMESPACES, 0, 1), _REFUSE, _ALLOW)
+    code += _decide_by_first_argument(own.prlimit, _op(_EQUAL, 0, 0, 1), _ALLOW, _REFUSE)  # 0: the calling process
+    code += [_op(_EQUAL, _CLONE3, 0, 1), _op(_RETURN, _ABSENT)]  # its flags are in memory: callers fall back on clone
     refused = [numbers[own.column] for numbers in named.values()]
     for number in sorted([*everywhere, *(one for one in refused if one is not None)]):
         code += [_op(_EQUAL, number, 0, 1), _op(_RETURN, _REFUSE)]
@@ -136,35 +140,36 @@ def program(machine: str, *, network: bool = False, metadata: bool = False) -> b
 
 @cache
 def offline(machine: str) -> bytes:
-    """A filter that refuses sockets to other machines and leaves all else open. KeyError for an unknown machine."""
+    """Return a filter that refuses sockets to other machines alone. KeyError for an unknown machine."""
     own = MACHINES[machine]
-    code = _native_calls_only(own) + _looked_at(own.socket, _op(_EQUAL, _AF_UNIX, 0, 1), _ALLOW, _REFUSE)
+    code = _native_calls_only(own)
+    code += _decide_by_first_argument(own.socket, _op(_EQUAL, _AF_UNIX, 0, 1), _ALLOW, _REFUSE)
     code += [_op(_EQUAL, _IO_URING_SETUP, 0, 1), _op(_RETURN, _REFUSE)]  # another way to a socket
     return b"".join([*code, _op(_RETURN, _ALLOW)])
 
 
 def install(code: bytes) -> None:
-    """Puts a filter around this thread and what it starts, for good. Raises OSError where the kernel refuses."""
-    if native.lacks("seccomp"):
+    """Install a filter in this thread and its descendants, for good. Raises OSError where the kernel refuses."""
+    if native.switched_off("seccomp"):
         raise OSError(errno.ENOSYS, "seccomp is switched off")
     text = ctypes.create_string_buffer(code, len(code))
-    filled = struct.pack("@HP", len(code) // 8, ctypes.addressof(text))
+    header = struct.pack("@HP", len(code) // 8, ctypes.addressof(text))
     native.renounce_privileges()
     number = MACHINES[native.MACHINE].seccomp
-    native.call(number, _SET_MODE_FILTER, _WITHOUT_MITIGATION, ctypes.create_string_buffer(filled, len(filled)))
+    native.call(number, _SET_MODE_FILTER, _WITHOUT_MITIGATION, ctypes.create_string_buffer(header, len(header)))
 
 
 def _native_calls_only(own: _Machine) -> list[bytes]:
-    """Return the beginning of every filter: load the number of a call of this machine's own kind, or refuse it."""
+    """Return the beginning of every filter: load the call's number, and refuse calls of another architecture."""
     code = [_op(_LOAD, _ARCHITECTURE_AT), _op(_EQUAL, own.audit_architecture, 1, 0), _op(_RETURN, _REFUSE)]
     code += [_op(_LOAD, _NUMBER_AT)]
-    if own.foreign_from is not None:  # the x32 numbers would be another way to every call
-        code += [_op(_AT_LEAST, own.foreign_from, 0, 1), _op(_RETURN, _REFUSE)]
+    if own.x32_from is not None:
+        code += [_op(_AT_LEAST, own.x32_from, 0, 1), _op(_RETURN, _REFUSE)]
     return code
 
 
-def _looked_at(number: int, test: bytes, then: int, otherwise: int) -> list[bytes]:
-    """For that call a test of its first argument's low half decides; every other call goes on behind."""
+def _decide_by_first_argument(number: int, test: bytes, then: int, otherwise: int) -> list[bytes]:
+    """Return instructions that decide that call by a test of its first argument's low half; other calls pass on."""
     return [
         _op(_EQUAL, number, 0, 4),
         _op(_LOAD, _FIRST_ARGUMENT_AT),
@@ -174,11 +179,11 @@ def _looked_at(number: int, test: bytes, then: int, otherwise: int) -> list[byte
     ]
 
 
-def _refused_second(number: int, values: Sequence[int]) -> list[bytes]:
-    """That call is refused where its second argument's low half is one of these values, and allowed elsewhere."""
+def _refuse_by_second_argument(number: int, values: Sequence[int]) -> list[bytes]:
+    """Return instructions that refuse that call if its second argument's low half is one of `values`, else allow it."""
     tests = [op for value in values for op in (_op(_EQUAL, value, 0, 1), _op(_RETURN, _REFUSE))]
-    looked = [_op(_LOAD, _FIRST_ARGUMENT_AT + 8), *tests, _op(_RETURN, _ALLOW)]
-    return [_op(_EQUAL, number, 0, len(looked)), *looked]
+    decide = [_op(_LOAD, _FIRST_ARGUMENT_AT + 8), *tests, _op(_RETURN, _ALLOW)]
+    return [_op(_EQUAL, number, 0, len(decide)), *decide]
 
 
 def _op(code: int, value: int, true: int = 0, false: int = 0) -> bytes:

@@ -1,4 +1,4 @@
-"""Landlock: which files a process may read and write, whatever its user may; kernel 5.19 or newer with it switched on.
+"""Landlock: limit the files that a process may read and write, on Linux 5.19 or newer with Landlock enabled.
 
 It also keeps signals, abstract sockets, ptrace and `/proc/<pid>/fd` away from processes outside the domain. Numbers are
 those of Linux' `uapi/linux/landlock.h` (https://docs.kernel.org/userspace-api/landlock.html).
@@ -16,7 +16,7 @@ from contextlib import suppress
 from audit.sandbox import native
 
 LEAST_ABI = 2
-"""The first, of kernel 5.13, refuses every rename across folders, which compilers need."""
+"""Version 1, of kernel 5.13, refuses every rename across folders, which compilers need."""
 _CREATE, _ADD, _RESTRICT = 444, 445, 446
 _VERSION, _PATH_BENEATH = 1, 1
 EXECUTE, WRITE_FILE, READ_FILE, READ_DIR = 1 << 0, 1 << 1, 1 << 2, 1 << 3
@@ -25,7 +25,7 @@ MAKE_REG, MAKE_SOCK, MAKE_FIFO, MAKE_BLOCK = 1 << 8, 1 << 9, 1 << 10, 1 << 11
 MAKE_SYM, REFER, TRUNCATE, IOCTL_DEV = 1 << 12, 1 << 13, 1 << 14, 1 << 15
 READ = EXECUTE | READ_FILE | READ_DIR
 RESULTS = READ | WRITE_FILE | TRUNCATE | MAKE_REG | REMOVE_FILE
-"""For the folder whose files the judge reads: plain files; no folders, links, pipes or devices."""
+"""For a folder whose files the judge reads: regular files alone."""
 SCRATCH = RESULTS | MAKE_DIR | REMOVE_DIR | MAKE_SOCK | MAKE_SYM | MAKE_FIFO | REFER
 DEVICE = READ_FILE | WRITE_FILE | TRUNCATE | IOCTL_DEV
 _OF_A_FILE = EXECUTE | WRITE_FILE | READ_FILE | TRUNCATE | IOCTL_DEV
@@ -35,8 +35,8 @@ _NET_ABI, _SCOPE_ABI = 4, 6
 
 
 def abi() -> int:
-    """The version the kernel offers; 0 where there is none or it is switched off."""
-    if native.lacks("landlock"):
+    """Return the version the kernel offers; 0 where there is none or it is switched off."""
+    if native.switched_off("landlock"):
         return 0
     try:
         return native.call(_CREATE, None, 0, _VERSION)
@@ -45,17 +45,17 @@ def abi() -> int:
 
 
 def handled(version: int) -> int:
-    """The rights to files that a kernel of that version can refuse."""
+    """Return the rights to files that a kernel of that version can refuse."""
     newer = {3: TRUNCATE, 5: IOCTL_DEV}
     return (REFER << 1) - 1 | sum(right for since, right in newer.items() if version >= since)
 
 
 def restrict(rules: Iterable[tuple[str, int]], *, tcp: bool = False) -> None:
-    """From now on this thread and what it starts may do with files only what the rules allow.
+    """Limit this thread and its descendants to the rules, for good.
 
     Args:
         rules: paths, with the rights below them; a path that does not exist is left out.
-        tcp: TCP connections stay allowed.
+        tcp: leave TCP connections allowed.
 
     Raises:
         OSError: the kernel refused; nothing is restricted then.
@@ -84,10 +84,10 @@ def _ruleset(version: int, rights: int, *, tcp: bool) -> int:
 
 
 def _allow(ruleset: int, path: str, rights: int) -> None:
-    place = os.open(path, os.O_PATH | os.O_CLOEXEC)
+    parent = os.open(path, os.O_PATH | os.O_CLOEXEC)
     try:
-        own = rights if stat.S_ISDIR(os.fstat(place).st_mode) else rights & _OF_A_FILE
-        rule = struct.pack("=Qi", own, place)
+        own = rights if stat.S_ISDIR(os.fstat(parent).st_mode) else rights & _OF_A_FILE
+        rule = struct.pack("=Qi", own, parent)
         native.call(_ADD, ruleset, _PATH_BENEATH, ctypes.create_string_buffer(rule, len(rule)), 0)
     finally:
-        os.close(place)
+        os.close(parent)

@@ -1,8 +1,8 @@
-"""Runs one command in a sandbox: `python -S -m audit.sandbox.launch SPECIFICATION DESCRIPTOR`.
+"""Run one command in a sandbox: `python -S -m audit.sandbox.launch SPECIFICATION DESCRIPTOR`.
 
-The specification is JSON: `command`, `folder`, `reads`, `caches`, `rules`, `network`, `home`, `limit` (of `Bounds`),
-`limit_s`. Why the command was ended before its time goes to the descriptor; the exit code is the command's. Imports
-nothing that takes long: a compiler is started hundreds of times.
+The specification is JSON: `command`, `folder`, `reads`, `caches`, `rules`, `network`, `home`, `limit` (a `Bounds`),
+`limit_s`. The exit code is the command's; if the launcher killed the command, the descriptor gets the reason. Slow
+imports are left out: an audit starts a compiler hundreds of times.
 """
 
 from __future__ import annotations
@@ -21,14 +21,14 @@ from audit.sandbox.policy import Policy, enforce
 from audit.sandbox.processes import Usage
 
 LATE = "late"
-"""The reason where time ran out; every other reason is in words."""
+"""The reason where time ran out; other reasons are in words."""
 NOT_STARTED = 127
 _LOOK_S = 0.1
 _SLACK_S = 5.0
 
 
 def main() -> int:
-    """Starts the command, watches it, ends what is left of it."""
+    """Start the command, watch it, and end its remaining descendants."""
     request = json.loads(sys.argv[1])
     reasons = int(sys.argv[2])
     os.set_inheritable(reasons, False)
@@ -39,7 +39,7 @@ def main() -> int:
     if child == 0:
         os._exit(_first(request, limit))
     with os.fdopen(1, "rb", closefd=False) as prints:
-        reason = _watched(child, Usage(limit, request["caches"], prints), processes.Deadline(request["limit_s"]))
+        reason = _watch(child, Usage(limit, request["caches"], prints), processes.Deadline(request["limit_s"]))
     if reason is not None:
         os.kill(child, signal.SIGKILL)
     _, status = os.waitpid(child, 0)
@@ -49,7 +49,7 @@ def main() -> int:
 
 
 def _first(request: dict[str, Any], limit: Bounds) -> int:
-    """In a process of its own, the first of a namespace where one is offered: the command, until it has ended."""
+    """Run the command as a child of this process, the first of a PID namespace where one is offered."""
     native.die_with_parent(signal.SIGKILL)
     first = become_first()
     child = os.fork()
@@ -74,21 +74,21 @@ def _run(request: dict[str, Any], limit: Bounds) -> NoReturn:
         enforce(policy)
         os.chdir(request["folder"])
         os.execvp(request["command"][0], request["command"])
-    except BaseException as error:  # nothing may come back from here: this is a copy of the launcher
+    except BaseException as error:  # this is a fork of the launcher: it must not return into `main`
         print(f"error: {request['command'][0]} cannot be started: {error}", file=sys.stderr, flush=True)
     finally:
         os._exit(NOT_STARTED)
 
 
-def _watched(child: int, usage: Usage, deadline: processes.Deadline) -> str | None:
-    """Waits for the child; why it has to be ended, if it has to."""
+def _watch(child: int, usage: Usage, deadline: processes.Deadline) -> str | None:
+    """Wait for the child; return why it has to be killed, None if it ended."""
     ended = os.pidfd_open(child)
     try:
         while not select.select([ended], [], [], _LOOK_S)[0]:
             if deadline.over():
                 return LATE
-            if (over := usage.over()) is not None:
-                return over
+            if (excess := usage.excess()) is not None:
+                return excess
     finally:
         os.close(ended)
     return None

@@ -1,4 +1,4 @@
-"""How much of a machine one session or compiler may use, and the limits the kernel itself holds one process to."""
+"""Bounds on the resources of one session or compiler, and the resource limits that the kernel enforces."""
 
 from __future__ import annotations
 
@@ -19,13 +19,13 @@ _MEMORY_SHARE, _LEAST_MEMORY = 0.6, 2 * GIB
 _DISK_SHARE, _MOST_DISK = 0.5, 16 * GIB
 _SCRATCH = 4 * GIB
 PROCESSES = 512
-"""Processes and threads' leaders at once: a builder with two jobs has about ten, torch.compile one a core."""
+"""Processes at once: a builder with two jobs has about ten, torch.compile one a core."""
 DESCRIPTORS = 4096
 FILES = 20_000
 """Files and folders at once; a build with torch's extension builder leaves about ten, Triton eight for each kernel."""
 PRINTED_BYTES = 64 << 20
 USER_PROCESSES = 4096
-"""Processes and threads of the user beside those there already, where the user is not root."""
+"""Processes and threads of a user other than root, in addition to those that run already."""
 
 
 @dataclass(frozen=True)
@@ -33,14 +33,14 @@ class Bounds:
     """Bytes and counts.
 
     Attributes:
-        memory: resident, of the whole session, without what its parent shares with it.
-        data: writable private address space of one process.
-        disk: in files it writes, those without a name included.
-        scratch: of its private temporary folder where that is a file system of its own.
+        memory: resident bytes of the whole session, without pages shared with its parent.
+        data: bytes of writable private address space of one process.
+        disk: bytes of the files it writes, unlinked ones included.
+        scratch: bytes of its temporary folder, where that is a file system of its own.
         processes: at once.
-        files: files at once, in its folders and in its temporary one each; see `processes.FOLDER_WEIGHT`.
-        descriptors: open at once, of one process.
-        printed: on standard output and error.
+        files: at once, in its folders and again in its temporary folder; see `processes.FOLDER_WEIGHT`.
+        descriptors: open at once in one process.
+        printed: bytes on standard output and error.
     """
 
     memory: int
@@ -55,7 +55,7 @@ class Bounds:
 
 @cache
 def of_this_machine() -> Bounds:
-    """From the memory this process may use and the room where temporary files go."""
+    """Return the bounds that follow from the memory this process may use and from the free disk."""
     memory = max(int(_memory() * _MEMORY_SHARE), _LEAST_MEMORY)
     free = shutil.disk_usage(tempfile.gettempdir()).free
     disk = min(int(free * _DISK_SHARE), _MOST_DISK)
@@ -63,7 +63,7 @@ def of_this_machine() -> Bounds:
 
 
 def descriptors() -> int:
-    """How many one process may open: no more than it may now."""
+    """Return the number of descriptors one process may open, at most this process's own limit."""
     hard = resource.getrlimit(resource.RLIMIT_NOFILE)[1]
     return DESCRIPTORS if hard == resource.RLIM_INFINITY else min(DESCRIPTORS, hard)
 
@@ -75,7 +75,7 @@ def _memory() -> int:
     return least if own == resource.RLIM_INFINITY else min(least, own)
 
 
-_FIRST_TO_GO = "1000"
+_KILLED_FIRST = "1000"
 _CAPABILITY_VERSION = 0x20080522
 _CAP_DAC_OVERRIDE, _CAP_DAC_READ_SEARCH = 1, 2
 _KEPT = 1 << _CAP_DAC_OVERRIDE | 1 << _CAP_DAC_READ_SEARCH
@@ -84,13 +84,13 @@ _CAPGET_CAPSET = {"x86_64": (125, 126), "aarch64": (90, 91)}
 
 
 def set_limits(limit: Bounds, *, processor_s: float | None) -> None:
-    """Sets this process's limits, for it and all it starts.
+    """Set the limits of this process and its descendants.
 
     RLIMIT_DATA and not RLIMIT_AS: a GPU's driver reserves more address space than any machine has memory.
 
     Args:
-        limit: see `Bounds`.
-        processor_s: of processor time, a process; None for no limit.
+        limit: the bounds.
+        processor_s: seconds of processor time for one process; None for no limit.
     """
     signal.signal(signal.SIGXFSZ, signal.SIG_IGN)  # a write beyond the file limit fails, and says so
     wanted = {
@@ -101,18 +101,18 @@ def set_limits(limit: Bounds, *, processor_s: float | None) -> None:
     }
     if processor_s is not None:
         wanted[resource.RLIMIT_CPU] = int(processor_s) + 1
-    if os.geteuid() != 0:  # the kernel does not hold root to it
+    if os.geteuid() != 0:  # the kernel exempts root
         wanted[resource.RLIMIT_NPROC] = _tasks_of_user() + USER_PROCESSES
     for what, most in wanted.items():
         hard = resource.getrlimit(what)[1]
         own = most if hard == resource.RLIM_INFINITY else min(most, hard)
         resource.setrlimit(what, (own, own))
-    with suppress(OSError):  # a machine may not have it
-        Path("/proc/self/oom_score_adj").write_text(_FIRST_TO_GO, encoding="ascii")
+    with suppress(OSError):  # some machines have no such file
+        Path("/proc/self/oom_score_adj").write_text(_KILLED_FIRST, encoding="ascii")
 
 
 def drop_capabilities() -> None:
-    """Root keeps of its rights only those to files. Raises OSError where the kernel refuses, KeyError elsewhere."""
+    """Drop root's capabilities but `_KEPT`. Raises OSError where the kernel refuses, KeyError on other machines."""
     import ctypes
     import struct
 
@@ -126,10 +126,10 @@ def drop_capabilities() -> None:
 
 
 def _tasks_of_user() -> int:
-    """Threads of this user on the machine, which the kernel counts together."""
+    """Return the number of this user's threads on the machine, which the kernel counts together."""
     user, found = os.getuid(), 0
     for process in Path("/proc").iterdir():
-        with suppress(OSError):  # it may end meanwhile
+        with suppress(OSError):  # a process may end meanwhile
             if process.name.isdigit() and process.stat().st_uid == user:
                 found += sum(1 for _ in (process / "task").iterdir())
     return found

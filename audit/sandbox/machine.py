@@ -1,4 +1,4 @@
-"""Cores and memory that this process may use: affinity, and the limits of its control groups, version 1 and 2."""
+"""Cores and memory this process may use: its affinity, and the limits of its control groups, version 1 and 2."""
 
 from __future__ import annotations
 
@@ -10,8 +10,8 @@ from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
 
 GIB = 1 << 30
-A_JOB = 2 * GIB
-"""Bytes of a build or of a session at large shapes: a compiler takes up to 1 GiB, inputs and results as much."""
+JOB_BYTES = 2 * GIB
+"""Memory of a build or of a session at large shapes: a compiler takes up to 1 GiB, inputs and results as much."""
 _ROOT = Path("/")
 
 
@@ -19,7 +19,7 @@ def cores(root: Path = _ROOT) -> int:
     """Return the processor cores that this process may keep busy, 1 at least.
 
     Args:
-        root: the folder that `proc` and the control groups lie in.
+        root: the folder with `proc` and the control groups.
     """
     quotas = [quota for folder in _groups(root, "cpu") if (quota := _quota(folder)) is not None]
     return max(1, min([len(os.sched_getaffinity(0)), *map(math.ceil, quotas)]))
@@ -38,11 +38,11 @@ def memory_bytes(root: Path = _ROOT) -> int:
 
 def jobs(root: Path = _ROOT) -> int:
     """Return how many builds or sessions the cores keep busy and the memory holds at once, 1 at least."""
-    return max(1, min(cores(root), memory_bytes(root) // A_JOB))
+    return max(1, min(cores(root), memory_bytes(root) // JOB_BYTES))
 
 
 def _quota(folder: Path) -> float | None:
-    """Return the cores' time that a group may use a second; None where it has no limit."""
+    """Return the processor seconds a group may use a second; None where it has no limit."""
     most, _, period = _text(folder / "cpu.max").partition(" ")
     if not most:
         most, period = _text(folder / "cpu.cfs_quota_us"), _text(folder / "cpu.cfs_period_us")
@@ -51,7 +51,7 @@ def _quota(folder: Path) -> float | None:
 
 @dataclass(frozen=True)
 class _Mount:
-    """One hierarchy of control groups: `at` shows the groups from `top` down; no controllers is version 2."""
+    """One hierarchy of control groups, mounted at `at` from group `top` down; version 2 has no controllers."""
 
     controllers: frozenset[str]
     top: PurePosixPath
@@ -84,7 +84,7 @@ def _mounts(root: Path) -> Iterator[_Mount]:
 
 
 def _text(file: Path) -> str:
-    """Return the text of a file of the kernel's; empty where it is not there or not ours to read."""
+    """Return the text of a file of the kernel; empty where it cannot be read."""
     with suppress(OSError):
         return file.read_text(encoding="utf-8", errors="replace").strip()
     return ""

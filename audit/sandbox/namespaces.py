@@ -1,4 +1,4 @@
-"""Namespaces: processes that end together with their first, and file systems that no other process sees."""
+"""Namespaces: processes that end together with the first of them, and file systems that no other process sees."""
 
 from __future__ import annotations
 
@@ -20,82 +20,81 @@ _READ_ONLY, _REMOUNT, _BIND = 1, 1 << 5, 1 << 12
 _RECURSIVELY, _PRIVATE = 1 << 14, 1 << 18
 _MOUNT_SETATTR, _BELOW, _HERE = 442, 0x8000, -100
 _ATTRIBUTE_READ_ONLY, _ATTRIBUTE_NO_SETUID, _ATTRIBUTE_NO_DEVICES = 1, 2, 4
-_CLOSED = ("1", "bus", "fs", "irq", "sys", "sysrq-trigger")
-"""The parts of `/proc` that belong to the namespace's first process, which watches the others, or to the machine."""
+_READ_ONLY_IN_PROC = ("1", "bus", "fs", "irq", "sys", "sysrq-trigger")
+"""The parts of `/proc` that belong to the machine or to the namespace's first process, which watches the others."""
 SHARED_MEMORY = "/dev/shm"
 CACHES = f"{SHARED_MEMORY}/caches"
-"""Where a process with shared memory of its own finds its compilers' folder, whatever that is called outside."""
+"""The compiler cache as seen by a process with shared memory of its own."""
 
 
 def become_first() -> bool:
-    """Forks, and goes on as the first process of a new process namespace, with whose end all others of it end.
+    """Fork, and go on as the first process of a new PID namespace; all its processes end with the first.
 
-    It sees a `/proc` of that namespace alone. The processes in between wait, pass on how it ended, and end. Where this
-    is not offered the process stays as it was, but adopts the orphans of what it starts.
+    `/proc` shows that namespace alone. The processes in between wait and pass on the exit code. Where the kernel offers
+    no namespace, the process goes on as it was, but adopts the orphans among its descendants.
 
     Returns:
         Whether there is a namespace.
     """
-    ready, stands = os.pipe()
+    reading, writing = os.pipe()
     between = os.fork()
     if between == 0:
-        os.close(ready)
-        _found(stands)
+        os.close(reading)
+        _create_namespace(writing)
         return True
-    os.close(stands)
-    with os.fdopen(ready, "rb") as heard:
-        there = heard.read(1)
-    if there:
-        os._exit(_waited(between))
+    os.close(writing)
+    with os.fdopen(reading, "rb") as signalled:
+        created = signalled.read(1)
+    if created:
+        os._exit(_wait(between))
     os.waitpid(between, 0)
     native.adopt_orphans()
     return False
 
 
-def own_scratch(size: int, *, files: int, kept: Iterable[str] = ()) -> bool:
-    """Mount shared memory of this process's own, gone with the last process that sees it.
+def mount_shared_memory(size: int, *, files: int, kept: Iterable[str] = ()) -> bool:
+    """Mount private shared memory, which vanishes with the last process that sees it.
 
     Args:
-        size: bytes that it holds at most.
-        files: files and folders that it holds at most.
-        kept: paths that stay where they are, also those in the machine's shared memory.
+        size: its capacity in bytes.
+        files: its capacity in files and folders.
+        kept: paths that stay reachable, in the machine's shared memory too.
 
     Returns:
-        Whether it has one now; if not, all stays as it was.
+        Whether it is mounted; if not, nothing has changed.
     """
     below = {path for path in map(os.path.realpath, kept) if path.startswith(f"{SHARED_MEMORY}/")}
     try:
         native.unshare(_NEW_MOUNTS)
         native.mount("none", "/", "", _RECURSIVELY | _PRIVATE)
-        places = {path: os.open(path, os.O_PATH) for path in sorted(below) if Path(path).exists()}
+        opened = {path: os.open(path, os.O_PATH) for path in sorted(below) if Path(path).exists()}
         options = f"size={size},nr_inodes={files},mode=1777"
         native.mount("tmpfs", SHARED_MEMORY, "tmpfs", _NO_SETUID | _NO_DEVICES, options)
-        for path, place in places.items():
-            _placeholder(Path(path), folder=stat.S_ISDIR(os.fstat(place).st_mode))
-            native.mount(f"/proc/self/fd/{place}", path, "", _BIND)
-            os.close(place)
+        for path, descriptor in opened.items():
+            _create_mount_point(Path(path), folder=stat.S_ISDIR(os.fstat(descriptor).st_mode))
+            native.mount(f"/proc/self/fd/{descriptor}", path, "", _BIND)
+            os.close(descriptor)
     except OSError:
         return False
     return True
 
 
-def _placeholder(path: Path, *, folder: bool) -> None:
-    """Make an empty folder or file there, unless there is one."""
+def _create_mount_point(path: Path, *, folder: bool) -> None:
     (path if folder else path.parent).mkdir(parents=True, exist_ok=True)
     if not folder and not path.exists():
         path.touch()
 
 
-def close_files(writable: Iterable[str]) -> bool:
-    """Mount every file system for reading alone but those folders, in a mount namespace of this process's own.
+def mount_read_only(writable: Iterable[str]) -> bool:
+    """Mount every file system read-only and without setuid, except those folders, in a private mount namespace.
 
-    Not even metadata changes then: rights, times, owners and extended attributes. Programs with a setuid bit lose it.
+    That protects metadata too: rights, times, owners and extended attributes.
 
     Returns:
-        Whether it is so (Linux 5.12); if not, all stays as it was.
+        Whether they are mounted so (Linux 5.12); if not, nothing has changed.
 
     Raises:
-        OSError: a folder could not be opened again.
+        OSError: a folder could not be made writable again.
     """
     folders = [*writable]
     try:
@@ -110,18 +109,14 @@ def close_files(writable: Iterable[str]) -> bool:
     return True
 
 
-def _set_attributes(place: str, flags: int, *, on: int = 0, off: int = 0) -> None:
-    """mount_setattr(2). Raises OSError."""
+def _set_attributes(path: str, flags: int, *, on: int = 0, off: int = 0) -> None:
+    """Call mount_setattr(2). Raises OSError."""
     changes = struct.pack("=4Q", on, off, 0, 0)
-    native.call(_MOUNT_SETATTR, _HERE, place.encode(), flags, ctypes.create_string_buffer(changes, 32), 32)
+    native.call(_MOUNT_SETATTR, _HERE, path.encode(), flags, ctypes.create_string_buffer(changes, 32), 32)
 
 
-def show_caches(folder: str) -> bool:
-    """Shows that folder at `CACHES` too, in shared memory of this process's own: compilers keep absolute paths.
-
-    Returns:
-        Whether it is there.
-    """
+def mount_caches(folder: str) -> bool:
+    """Bind that folder to `CACHES`, since compilers store absolute paths; return whether it is mounted."""
     try:
         Path(CACHES).mkdir()
         native.mount(folder, CACHES, "", _BIND)
@@ -130,8 +125,8 @@ def show_caches(folder: str) -> bool:
     return True
 
 
-def own_network() -> None:
-    """A network without any other machine, its loop-back device switched on. Raises OSError where none is offered."""
+def enter_network() -> None:
+    """Enter a network namespace with a loop-back device alone. Raises OSError where the kernel offers none."""
     import fcntl
     import socket
 
@@ -141,8 +136,8 @@ def own_network() -> None:
         fcntl.ioctl(any_socket, set_flags, struct.pack("16sH14x", b"lo", up_and_running))
 
 
-def _found(stands: int) -> None:
-    """Makes the namespace; returns in its first process alone, after a byte to that descriptor."""
+def _create_namespace(ready: int) -> None:
+    """Create the PID namespace; return in its first process alone, after writing a byte to that descriptor."""
     native.die_with_parent(signal.SIGKILL)
     try:
         _new_processes()
@@ -150,8 +145,8 @@ def _found(stands: int) -> None:
         os._exit(1)
     first = os.fork()
     if first:
-        os.close(stands)
-        os._exit(_waited(first))
+        os.close(ready)
+        os._exit(_wait(first))
     native.die_with_parent(signal.SIGKILL)
     try:
         native.unshare(_NEW_MOUNTS)
@@ -159,28 +154,28 @@ def _found(stands: int) -> None:
         native.mount("proc", "/proc", "proc", _NO_SETUID | _NO_DEVICES | _NO_EXECUTION)
     except OSError:
         os._exit(1)
-    _close_what_is_others()
-    os.write(stands, b"1")
-    os.close(stands)
+    _protect_proc()
+    os.write(ready, b"1")
+    os.close(ready)
 
 
-def _close_what_is_others() -> None:
-    """Settings in the new `/proc` that are not a session's own are for reading, whatever the user's rights to them."""
-    kept = _NO_SETUID | _NO_DEVICES | _NO_EXECUTION
-    for place in (f"/proc/{name}" for name in _CLOSED):
-        with suppress(OSError):  # not on this machine; who asks whether they are closed looks
-            native.mount(place, place, "", _BIND | _RECURSIVELY)
-            native.mount("none", place, "", _BIND | _REMOUNT | _READ_ONLY | kept)
+def _protect_proc() -> None:
+    """Mount the parts of `/proc` in `_READ_ONLY_IN_PROC` read-only, also for root."""
+    flags = _NO_SETUID | _NO_DEVICES | _NO_EXECUTION
+    for path in (f"/proc/{name}" for name in _READ_ONLY_IN_PROC):
+        with suppress(OSError):  # not on this machine; `surroundings.settings_are_closed` asks the mount itself
+            native.mount(path, path, "", _BIND | _RECURSIVELY)
+            native.mount("none", path, "", _BIND | _REMOUNT | _READ_ONLY | flags)
 
 
-def _waited(process: int) -> int:
-    """Waits for a child; its exit code, or what a shell makes of the signal that ended it."""
+def _wait(process: int) -> int:
+    """Wait for a child; return its exit code, 128 and more for a signal, as a shell does."""
     _, status = os.waitpid(process, 0)
     return os.WEXITSTATUS(status) if os.WIFEXITED(status) else 128 + os.WTERMSIG(status)
 
 
 def _new_processes() -> None:
-    """As root without a user namespace, which would take away the rights to other users' files; else with one."""
+    """Unshare the PID namespace: as root without a user namespace, which would take the rights to others' files."""
     with suppress(OSError):
         native.unshare(_NEW_PROCESSES)
         return

@@ -1,5 +1,7 @@
-"""The kernel's interface where Python has no name for it: system calls by number, through ctypes. Numbers are those of
-Linux' `asm/unistd.h`, constants those of its `uapi` headers."""
+"""System calls that Python has no name for, through ctypes.
+
+Numbers are those of Linux' `asm/unistd.h`, constants those of its `uapi` headers.
+"""
 
 from __future__ import annotations
 
@@ -15,46 +17,46 @@ _PR_SET_PDEATHSIG, _PR_SET_CHILD_SUBREAPER, _PR_SET_NO_NEW_PRIVS = 1, 36, 38
 
 
 WITHOUT = "AUDIT_WITHOUT"
-"""Names, between commas, the mechanisms to do without: `namespaces`, `landlock`, `seccomp`, or `everything`. Tests and
-`bench/` set this variable to see a machine that lacks them. The check of the sandbox reports them as missing."""
+"""The variable that lists mechanisms to switch off: `namespaces`, `landlock`, `seccomp`, or `everything`. Tests and
+`bench/` set it to imitate a machine without them. The check of the sandbox reports them as missing."""
 
 
-def lacks(mechanism: str) -> bool:
-    """Return whether this process is to do without that mechanism."""
+def switched_off(mechanism: str) -> bool:
+    """Return whether the variable `WITHOUT` names that mechanism."""
     return not {mechanism, "everything"}.isdisjoint(os.environ.get(WITHOUT, "").split(","))
 
 
 def call(number: int, *arguments: object) -> int:
-    """A system call; integers are passed as longs. Raises OSError with the kernel's error."""
+    """Make a system call, integers passed as longs. Raises OSError with the kernel's error."""
     passed = [ctypes.c_long(one) if isinstance(one, int) else one for one in arguments]
     return _checked(_LIBC.syscall(ctypes.c_long(number), *passed))
 
 
 def unshare(flags: int) -> None:
-    """New namespaces for this process, or for its children where the flag is CLONE_NEWPID. Raises OSError."""
-    if lacks("namespaces"):
+    """Call unshare(2). Raises OSError."""
+    if switched_off("namespaces"):
         raise OSError(errno.ENOSYS, "namespaces are switched off")
     _checked(_LIBC.unshare(ctypes.c_int(flags)))
 
 
 def mount(source: str, target: str, kind: str, flags: int, options: str = "") -> None:
-    """mount(2). Raises OSError."""
+    """Call mount(2). Raises OSError."""
     texts = [text.encode() for text in (source, target, kind)]
     _checked(_LIBC.mount(*texts, ctypes.c_ulong(flags), options.encode()))
 
 
 def die_with_parent(signal_number: int) -> None:
-    """The kernel sends this process that signal when the thread that forked it ends."""
+    """Have the kernel send this process that signal when the thread that forked it ends."""
     _prctl(_PR_SET_PDEATHSIG, signal_number)
 
 
 def adopt_orphans() -> None:
-    """Descendants whose parent ends become this process's children."""
+    """Make descendants whose parent ends children of this process."""
     _prctl(_PR_SET_CHILD_SUBREAPER, 1)
 
 
 def renounce_privileges() -> None:
-    """No program this process starts gives it more rights than it has: what setuid and file capabilities would."""
+    """Make setuid bits and file capabilities of programs without effect for this process and its descendants."""
     _prctl(_PR_SET_NO_NEW_PRIVS, 1)
 
 

@@ -12,7 +12,7 @@ from pathlib import Path
 
 from audit.sandbox import filters, landlock, limits, namespaces, native, surroundings
 from audit.sandbox.limits import Bounds
-from audit.sandbox.surroundings import homes
+from audit.sandbox.surroundings import home_variables
 
 _HOME = "home"
 
@@ -23,13 +23,13 @@ class Policy:
 
     Attributes:
         reads: files and folders it may read.
-        writes: folders for its results: plain files only.
-        caches: folders in which it may do what a compiler does in its own: links and renames too.
-        rules: the files that every sandboxed process may see, see `surroundings.system`.
-        network: sockets of every family, in a network without another machine, where one is offered.
+        writes: folders for its results: regular files only.
+        caches: folders of compilers: links and renames too.
+        rules: files that every sandboxed process may see, see `surroundings.system`.
+        network: whether it may open sockets of every family, in a network without another machine.
         processor_s: seconds of processor time for one process; None for no limit.
-        home: a folder for its temporary files, used where it gets no file system of its own.
-        limit: see `Bounds`.
+        home: a folder for its temporary files, where it gets no file system of its own.
+        limit: its resources.
     """
 
     reads: Sequence[str] = ()
@@ -43,37 +43,37 @@ class Policy:
 
 
 def prepare() -> None:
-    """Compute ahead the parts that are the same for every process that is forked from this one."""
+    """Fill the caches that every process forked from this one uses."""
     surroundings.system()
     limits.of_this_machine()
-    with suppress(KeyError):  # a machine whose numbers of system calls are not known
+    with suppress(KeyError):  # a machine with unknown system call numbers
         filters.program(native.MACHINE, metadata=True)
 
 
 def enforce(policy: Policy) -> str:
-    """Put this process, which has one thread, into its sandbox and move it into its home.
+    """Enforce the policy on this process, which must have one thread.
 
     A mechanism that this machine does not offer is left out; `attempts` finds out which hold.
 
     Returns:
-        The folder of its temporary files.
+        The folder of its temporary files, which is its working directory now.
     """
     native.die_with_parent(signal.SIGKILL)
-    if native.lacks("everything"):
-        return _moved_in(policy.home)
+    if native.switched_off("everything"):
+        return _enter_home(policy.home)
     named = [*policy.writes, *policy.caches, *policy.reads, *(path for path, _ in policy.rules)]
-    scratch = namespaces.own_scratch(policy.limit.scratch, files=policy.limit.files, kept=named)
-    shown = [namespaces.CACHES] if scratch and policy.caches and namespaces.show_caches(policy.caches[0]) else []
-    closed = scratch and namespaces.close_files([*policy.writes, *policy.caches, *shown])
-    networked = policy.network and _has_own_network()
-    home = _moved_in(namespaces.SHARED_MEMORY if scratch else policy.home)
+    scratch = namespaces.mount_shared_memory(policy.limit.scratch, files=policy.limit.files, kept=named)
+    shown = [namespaces.CACHES] if scratch and policy.caches and namespaces.mount_caches(policy.caches[0]) else []
+    read_only = scratch and namespaces.mount_read_only([*policy.writes, *policy.caches, *shown])
+    networked = policy.network and _entered_network()
+    home = _enter_home(namespaces.SHARED_MEMORY if scratch else policy.home)
     limits.set_limits(policy.limit, processor_s=policy.processor_s)
     with suppress(OSError, KeyError):
         limits.drop_capabilities()
     private = [home, *([namespaces.SHARED_MEMORY] if scratch else []), *policy.caches]
     rules = [
         *policy.rules,
-        surroundings.of_processes(),
+        surroundings.proc_rule(),
         *surroundings.read_only(policy.reads),
         *((path, landlock.RESULTS) for path in policy.writes),
         *((path, landlock.SCRATCH) for path in private),
@@ -82,22 +82,22 @@ def enforce(policy: Policy) -> str:
         with suppress(OSError):
             landlock.restrict(rules, tcp=networked)
     with suppress(OSError, KeyError):
-        filters.install(filters.program(native.MACHINE, network=networked, metadata=closed))
+        filters.install(filters.program(native.MACHINE, network=networked, metadata=read_only))
     return home
 
 
-def _moved_in(above: str | None) -> str:
-    home = Path(above or tempfile.mkdtemp(prefix="audit-")) / _HOME
+def _enter_home(parent: str | None) -> str:
+    home = Path(parent or tempfile.mkdtemp(prefix="audit-")) / _HOME
     home.mkdir(mode=0o700, exist_ok=True)
-    os.environ.update(homes(str(home)))
-    tempfile.tempdir = None  # found before the sandbox was there
+    os.environ.update(home_variables(str(home)))
+    tempfile.tempdir = None  # cached from before the sandbox
     os.chdir(home)
     return str(home)
 
 
-def _has_own_network() -> bool:
+def _entered_network() -> bool:
     try:
-        namespaces.own_network()
+        namespaces.enter_network()
     except OSError:
         return False
     return True

@@ -1,4 +1,4 @@
-"""A process's descendants: who they are, how much of the machine they take, and that none is left."""
+"""The descendants of a process: list them, measure their use of resources, end them all."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ _ROUNDS, _WAIT_S, _LONGEST_WAIT_S = 500, 0.001, 0.05
 
 
 def descendants(of: str = "self") -> list[int]:
-    """Everything that process and its descendants started and that still runs, by the numbers `/proc` uses."""
+    """Return the running descendants of a process, by their PIDs in `/proc`."""
     found: list[int] = []
     waiting = [of]
     while waiting:
@@ -33,21 +33,21 @@ def descendants(of: str = "self") -> list[int]:
 
 
 def end_all(*, first: bool) -> None:
-    """Ends every descendant, those that call setsid, fork twice or fork without end too, and reaps them.
+    """Kill and reap every descendant, also those that call setsid, fork twice or fork without end.
 
     Args:
-        first: this process is the first of a namespace: the kernel then ends all others in it at once. Elsewhere they
-            are stopped first, so that none can fork between being seen and being ended.
+        first: whether this process is the first of a PID namespace: the kernel then kills all others in it at once.
+            Elsewhere they are stopped first, so that none forks between being listed and being killed.
     """
-    for turn in range(_ROUNDS):
-        strike(first=first)
+    for attempt in range(_ROUNDS):
+        kill_all(first=first)
         if not _reaped():
             return
-        time.sleep(min(_LONGEST_WAIT_S, _WAIT_S * (turn + 1)))
+        time.sleep(min(_LONGEST_WAIT_S, _WAIT_S * (attempt + 1)))
 
 
-def strike(*, first: bool, of: str = "self") -> None:
-    """Ends every descendant there is now, and waits for none; see `end_all`."""
+def kill_all(*, first: bool, of: str = "self") -> None:
+    """Kill every descendant there is now, and wait for none; see `end_all`."""
     if first:
         with suppress(ProcessLookupError):
             os.kill(-1, signal.SIGKILL)
@@ -66,7 +66,7 @@ def _send(processes: set[int], number: signal.Signals) -> None:
 
 
 def _reaped() -> bool:
-    """Collects those that have ended; whether any is left."""
+    """Reap the children that have ended; return whether any is left."""
     with suppress(ChildProcessError):
         while os.waitpid(-1, os.WNOHANG)[0]:
             pass
@@ -100,13 +100,13 @@ FOLDER_WEIGHT = 10
 
 
 MOST_PATIENCE = 3.0
-"""The most times its limit that a process may take: one that starves itself waits for the processor too."""
+"""The most wall time, as a multiple of the deadline: processes that starve each other wait for the processor too."""
 
 
 class Deadline:
-    """A limit of seconds for this process's descendants, those aside in which they were ready to run and had to wait.
+    """A limit of seconds for this process's descendants, without the time in which they waited for a processor.
 
-    So a machine that others keep busy ends no session. The kernel counts that time (`/proc/<pid>/schedstat`, see
+    So a busy machine ends no session. The kernel counts that time (`/proc/<pid>/schedstat`, see
     Documentation/scheduler/sched-stats.rst); where it does not, every second counts.
     """
 
@@ -114,7 +114,7 @@ class Deadline:
         self._start, self._limit_s, self._before = time.monotonic(), limit_s, _waited_ns()
 
     def over(self) -> bool:
-        """Whether the limit is over."""
+        """Return whether the limit has passed."""
         passed_s = time.monotonic() - self._start
         if passed_s <= self._limit_s:
             return False
@@ -123,7 +123,7 @@ class Deadline:
 
 
 def _waited_ns() -> dict[int, int]:
-    """The nanoseconds for which each descendant was ready to run and had no processor."""
+    """Return the nanoseconds for which each descendant was ready to run and had no processor, by PID."""
     found = {}
     for process in descendants():
         with suppress(OSError, IndexError, ValueError):
@@ -132,23 +132,23 @@ def _waited_ns() -> dict[int, int]:
 
 
 class Usage:
-    """Looks at a process's descendants now and then.
+    """The resources that this process's descendants use, measured now and then.
 
     Args:
-        bounds: what they may take.
-        folders: where they may write.
-        prints: the file their standard output goes to.
+        bounds: their limits.
+        folders: the folders they may write to.
+        prints: the file of their standard output.
     """
 
     def __init__(self, bounds: Bounds, folders: Sequence[str], prints: IO[bytes]) -> None:
         self._bounds, self._folders, self._prints = bounds, folders, prints
         self._own = _resident("self")
-        self._there = _below(folders, bounds.files)[0]
+        self._size_before = _disk_use(folders, bounds.files)[0]
         self._shared_before = _shared_of_machine()
         self._next_look = self._next_files = 0.0
 
-    def over(self) -> str | None:
-        """The first bound they are over, in words; None if there is none, or it is too early to look again."""
+    def excess(self) -> str | None:
+        """Return the first exceeded bound, in words; None if there is none, or it is too early to measure again."""
         now = time.monotonic()
         if now < self._next_look:
             return None
@@ -159,7 +159,7 @@ class Usage:
         return self._memory(running) or self._files(running, now)
 
     def _memory(self, running: Sequence[str]) -> str | None:
-        """Shared pages count once, which takes long to find out: only if it matters."""
+        """Count shared pages once, which takes long, only where the bound is exceeded with each counted per process."""
         most = self._bounds.memory
         if sum(max(0, _resident(process) - self._own) for process in running) <= most:
             return None
@@ -171,20 +171,21 @@ class Usage:
         if now < self._next_files:
             return None
         self._next_files = now + _FILES_S
-        sizes, files = _below(self._folders, self._bounds.files)
+        size, files = _disk_use(self._folders, self._bounds.files)
         if files > self._bounds.files:
             return f"made more than {self._bounds.files} files or {self._bounds.files // FOLDER_WEIGHT} folders"
-        held = Held(running)
+        held = OpenFiles(running)
         if held.descriptors > _DESCRIPTORS or len(held.sockets) > _SOCKETS:
             return f"held {len(held.sockets)} sockets and {held.descriptors} descriptors open"
         shared = held.shared() if _shared_of_machine() - self._shared_before > _SHARED_MATTERS else 0
-        return _excess(sizes - self._there + sum(held.nameless.values()), self._bounds.disk, "bytes on disk") or (
+        size += sum(held.unlinked.values()) - self._size_before
+        return _excess(size, self._bounds.disk, "bytes on disk") or (
             _excess(shared, self._bounds.scratch, "shared memory")
         )
 
 
 def _resident(process: str) -> int:
-    """Bytes in memory, pages shared with others included; 0 once it has ended."""
+    """Return the resident bytes, shared pages included; 0 once the process has ended."""
     with suppress(OSError, IndexError, ValueError):
         pages = (_PROC / process / "statm").read_text(encoding="ascii").split()[1]
         return int(pages) * resource.getpagesize()
@@ -192,18 +193,18 @@ def _resident(process: str) -> int:
 
 
 def _share(process: str) -> int:
-    """Bytes in memory, each page divided by the number of those that share it."""
+    """Return the resident bytes, each page divided by the number of processes that share it (Pss)."""
     with suppress(OSError, ValueError):
         lines = (_PROC / process / "smaps_rollup").read_text(encoding="ascii").splitlines()
         return sum(int(line.split()[1]) << 10 for line in lines if line.startswith("Pss:"))
     return _resident(process)
 
 
-def _below(folders: Sequence[str], most: int) -> tuple[int, int]:
-    """Return the bytes on disk and the number of all that lies below those folders; links are not followed.
+def _disk_use(folders: Sequence[str], most: int) -> tuple[int, int]:
+    """Return the bytes on disk and the number of files below those folders; links are not followed.
 
-    A folder counts as `FOLDER_WEIGHT` files. The count ends once it is above `most`: a process can make folders faster
-    than another counts them. A path longer than the system takes is above it too.
+    A folder counts as `FOLDER_WEIGHT` files. The count stops once it is above `most`, since a process can make folders
+    faster than another counts them. A path longer than the system takes counts as above it.
     """
     size, files, waiting = 0, 0, [*folders]
     while waiting and files <= most:
@@ -221,19 +222,19 @@ def _below(folders: Sequence[str], most: int) -> tuple[int, int]:
     return size, files
 
 
-class Held:
-    """What processes hold open.
+class OpenFiles:
+    """The files that processes hold open.
 
     Attributes:
-        descriptors: their number; the count ends above `_DESCRIPTORS`.
+        descriptors: their number; the count stops above `_DESCRIPTORS`.
         sockets: by device and inode.
-        nameless: bytes of the files without a name, by device and inode, those in shared memory aside.
+        unlinked: bytes of the files without a name, by device and inode, without those in shared memory.
     """
 
     def __init__(self, running: Sequence[str]) -> None:
         self.descriptors = 0
         self.sockets: set[tuple[int, int]] = set()
-        self.nameless: dict[tuple[int, int], int] = {}
+        self.unlinked: dict[tuple[int, int], int] = {}
         self._running = running
         self._shared: dict[tuple[int, int], int] = {}
         for process in running:
@@ -248,11 +249,11 @@ class Held:
         if stat.S_ISSOCK(held.st_mode):
             self.sockets.add(file)
         elif stat.S_ISREG(held.st_mode) and not held.st_nlink:
-            kind = self._shared if held.st_dev == _device_of_shared_memory() else self.nameless
+            kind = self._shared if held.st_dev == _device_of_shared_memory() else self.unlinked
             kind[file] = held.st_blocks * _BLOCK
 
     def shared(self) -> int:
-        """Return the bytes of shared memory without a name that they hold open or have mapped, resident or not."""
+        """Return the bytes of unlinked shared memory that the processes have open or mapped, resident or not."""
         mapped: dict[tuple[int, int], int] = {}
         for process in self._running:
             own: dict[tuple[int, int], int] = {}
@@ -264,12 +265,12 @@ class Held:
 
 
 def _mapped(process: str) -> Iterator[tuple[tuple[int, int], int]]:
-    """Give device, inode and size of each mapping of shared memory without a name; see proc_pid_maps(5)."""
+    """Yield device and inode, and size, of each mapping of unlinked shared memory; see proc_pid_maps(5)."""
     with suppress(OSError), (_PROC / process / "maps").open(encoding="utf-8", errors="replace") as lines:
         for line in lines:
             if line.endswith("(deleted)\n"):
-                place, _, _, device, inode = line.split()[:5]
-                start, end = (int(number, 16) for number in place.split("-"))
+                addresses, _, _, device, inode = line.split()[:5]
+                start, end = (int(number, 16) for number in addresses.split("-"))
                 file = os.makedev(*(int(number, 16) for number in device.split(":"))), int(inode)
                 if file[0] == _device_of_shared_memory():
                     yield file, end - start
@@ -277,7 +278,7 @@ def _mapped(process: str) -> Iterator[tuple[tuple[int, int], int]]:
 
 @cache
 def _device_of_shared_memory() -> int:
-    """Return the device on which the kernel keeps memfds and anonymous shared mappings."""
+    """Return the device of memfds and anonymous shared mappings."""
     descriptor = os.memfd_create("device")
     try:
         return os.fstat(descriptor).st_dev
@@ -286,7 +287,7 @@ def _device_of_shared_memory() -> int:
 
 
 def _shared_of_machine() -> int:
-    """Return the bytes of shared memory in use on the whole machine; 0 where it does not say."""
+    """Return the bytes of shared memory in use on the whole machine; 0 where unknown."""
     with suppress(OSError, IndexError), (_PROC / "meminfo").open(encoding="ascii") as lines:
         return next((int(line.split()[1]) << 10 for line in lines if line.startswith("Shmem:")), 0)
     return 0

@@ -1,4 +1,4 @@
-"""The files, devices and variables that every sandboxed process may see: none of a user's own."""
+"""The files, devices and variables that every sandboxed process may see: none of the user's own."""
 
 from __future__ import annotations
 
@@ -24,47 +24,47 @@ _DEVICES = ("null", "zero", "full", "nvidia*", "nvhost*", "nvmap", "nvgpu*", "dx
 """GPUs on servers, on Tegra boards (nvhost, nvmap, nvgpu) and under WSL (dxg); other names with nv are disks."""
 _LIBRARIES = ("site-packages", "dist-packages")
 _INSTALLED = "*.dist-info"
-"""The folder that an installer leaves beside a package, wherever it put it."""
+"""The folder that an installer leaves next to a package."""
 _PACKAGES = ("torch", "numpy", "triton")
 
 
 def system() -> list[tuple[str, int]]:
-    """The rules of `landlock.restrict` that hold for every session and compiler of this process."""
+    """Return the rules of `landlock.restrict` for every session and compiler of this process."""
     readable = [*_SYSTEM, *(f"/etc/{name}" for name in _SETTINGS), *_READ_DEVICES, *_pythons(), str(KIT)]
     readable += _named_by_the_user()
-    names = (str(KIT.parent), landlock.READ_DIR)  # no contents; Python finds no package in a folder it cannot list
+    names = (str(KIT.parent), landlock.READ_DIR)  # Python finds no package in a folder it cannot list
     return [*read_only(readable), names, *((path, landlock.DEVICE | landlock.READ) for path in devices())]
 
 
 def devices(folder: Path = Path("/dev")) -> list[str]:
-    """The devices that everything contained may use: GPUs, and what reads as nothing."""
+    """Return the devices that a sandboxed process may use: GPUs, and `null`, `zero` and `full`."""
     return [str(path) for pattern in _DEVICES for path in folder.glob(pattern)]
 
 
-def of_processes() -> tuple[str, int]:
-    """The rule for `/proc`: a GPU's driver writes the names of its threads there, and no context starts without that.
+def proc_rule() -> tuple[str, int]:
+    """Return the rule for `/proc`, where a GPU's driver writes the names of its threads to create a context.
 
-    Every process may have that where the kernel's own settings in it are closed, else only the one that asks.
+    It is for this process alone unless the kernel's settings in `/proc` are read-only.
     """
-    place = "/proc" if settings_are_closed() else "/proc/self"
-    return place, landlock.READ | landlock.WRITE_FILE | landlock.TRUNCATE
+    path = "/proc" if settings_are_closed() else "/proc/self"
+    return path, landlock.READ | landlock.WRITE_FILE | landlock.TRUNCATE
 
 
 def settings_are_closed() -> bool:
-    """Whether the kernel's own settings are for reading alone; else no process that a session starts gets a GPU."""
+    """Return whether the kernel's settings are mounted read-only; else no process that a session starts gets a GPU."""
     return bool(os.statvfs("/proc/sys").f_flag & os.ST_RDONLY)
 
 
 def read_only(paths: Iterable[str]) -> Iterator[tuple[str, int]]:
-    """Rules that allow to read and run, each path once."""
+    """Return rules that allow to read and run, each path once."""
     return ((path, landlock.READ) for path in dict.fromkeys(paths))
 
 
 def _named_by_the_user() -> list[str]:
-    """Folders of the toolkit and of libraries that the environment names; neither a home nor the root."""
-    homes = [os.environ[name] for name in ("CUDA_HOME", "CUDA_PATH") if name in os.environ]
+    """Return the folders of toolkit and libraries that the environment names, but neither the home nor the root."""
+    toolkits = [os.environ[name] for name in ("CUDA_HOME", "CUDA_PATH") if name in os.environ]
     libraries = os.environ.get("LD_LIBRARY_PATH", "").split(os.pathsep)
-    named = map(Path, filter(None, [*homes, *libraries]))
+    named = map(Path, filter(None, [*toolkits, *libraries]))
     return [str(path) for path in named if path.is_absolute() and path not in (Path("/"), Path("~").expanduser())]
 
 
@@ -74,7 +74,7 @@ def _holds_packages(path: Path) -> bool:
 
 @cache
 def _pythons() -> tuple[str, ...]:
-    """Return Python's own folders and those of installed packages, but no folders of a user's work."""
+    """Return the folders of Python and of installed packages, but no folder with the user's own files."""
     found = [sys.prefix, sys.base_prefix, sys.exec_prefix, os.path.realpath(sys.executable)]
     found += [os.path.realpath(path) for path in sys.path if _holds_packages(Path(path))]
     for name in _PACKAGES:
@@ -94,27 +94,27 @@ _FAMILIES = (
 )  # fmt: skip
 _SECRET = re.compile(r"AUTH|CREDENTIAL|KEY|PASS|SECRET|TOKEN|COOKIE")
 _OF_A_USER = ("CUDA_CACHE_PATH", "TORCHINDUCTOR_CACHE_DIR", "TORCH_HOME", "TRITON_CACHE_DIR", "TRITON_HOME")
-"""Folders that other programs of the user share; a sandbox names its own."""
+"""Folders that the user's other programs share; a sandbox names its own."""
 
 
 def scrubbed(environment: Mapping[str, str], *, home: str | None = None) -> dict[str, str]:
-    """The variables compilers and kernels need, and nothing else.
+    """Return the variables that compilers and kernels need.
 
     Args:
-        environment: of the user.
-        home: the folder that stands for the user's and for temporary files; None leaves these open.
+        environment: the user's variables.
+        home: the folder that replaces the user's home and temporary folder; None leaves their variables out.
     """
-    kept = {name: value for name, value in environment.items() if _kept(name)}
-    return kept if home is None else kept | homes(home)
+    allowed = {name: value for name, value in environment.items() if _is_allowed(name)}
+    return allowed if home is None else allowed | home_variables(home)
 
 
-def homes(home: str) -> dict[str, str]:
-    """The variables that name a user's folders, all naming that one."""
+def home_variables(home: str) -> dict[str, str]:
+    """Return the variables that name a user's folders, all inside `home`."""
     inside = {"XDG_CACHE_HOME": ".cache", "XDG_CONFIG_HOME": ".config", "CUDA_CACHE_PATH": ".nv/ComputeCache"}
     own = {name: f"{home}/{folder}" for name, folder in inside.items()}
     return {"HOME": home, "TMPDIR": home, "TEMP": home, "TMP": home, **own}
 
 
-def _kept(name: str) -> bool:
+def _is_allowed(name: str) -> bool:
     known = name in _NAMES or name.startswith(_FAMILIES)
     return known and not _SECRET.search(name) and name not in _OF_A_USER

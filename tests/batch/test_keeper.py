@@ -66,8 +66,8 @@ def test_everything_it_started_ends_with_it(
 
 
 def test_one_audit_at_a_time_has_its_turn_on_a_gpu(tmp_path: Path) -> None:
-    code = "from audit.build.cuda import gpu; gpu.take_turn(); gpu.take_turn(); print('mine', flush=True); input()"
-    env = {**os.environ, gpu.TURN: str(tmp_path / "gpu.lock")}
+    code = "from audit.build.cuda import gpu; gpu.lock(); gpu.lock(); print('mine', flush=True); input()"
+    env = {**os.environ, gpu.LOCK_FILE: str(tmp_path / "gpu.lock")}
     started = []
     try:
         for _ in range(2):

@@ -45,7 +45,7 @@ if kind == "hangs": time.sleep(60)
 time.sleep(seconds)
 mark = Path(os.environ.get(MARK, ""))
 if kind == "turns":
-    gpu.take_turn()
+    gpu.lock()
     seen = [os.environ["CUDA_VISIBLE_DEVICES"], time.monotonic()]
     time.sleep(0.3)
     (mark / folder.path.name).write_text(json.dumps([*seen, time.monotonic()]))

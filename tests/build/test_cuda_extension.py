@@ -136,7 +136,7 @@ def test_what_the_compiler_says_is_the_error(monkeypatch: pytest.MonkeyPatch, tm
     with pytest.raises(CompileError) as caught:
         extension.build(source, (), gpu=H100, toolchain=tools, cache=tmp_path / "cache")
     assert caught.value.log == 'k.cu(3): error: identifier "y" is undefined'
-    assert caught.value.rung == "published"
+    assert caught.value.header_set == "published"
     assert not [path for path in (tmp_path / "cache" / "cuda").iterdir() if path.is_dir()]
 
 

@@ -12,7 +12,7 @@ def test_a_log_names_files_and_not_where_they_lie() -> None:
 
 
 def test_a_compile_error_is_an_error_in_the_compilers_words_and_fails_no_kernel() -> None:
-    note = failed_note(VARIANT, "O2", CompileError("a.cu:3:1: error: expected ';'\n", rung="micro"))
+    note = failed_note(VARIANT, "O2", CompileError("a.cu:3:1: error: expected ';'\n", header_set="micro"))
     finding = build_finding(note)
     assert (note.outcome, finding.outcome, finding.grade) == ("does not compile", "error", None)
     assert "expected ';'" in finding.summary
@@ -20,7 +20,7 @@ def test_a_compile_error_is_an_error_in_the_compilers_words_and_fails_no_kernel(
 
 
 def test_a_refusal_of_the_compiler_it_is_written_for_is_proved() -> None:
-    note = failed_note(VARIANT, "O2", CompileError("a.cu:3:1: error: expected ';'\n", rung="micro"))
+    note = failed_note(VARIANT, "O2", CompileError("a.cu:3:1: error: expected ';'\n", header_set="micro"))
     finding = build_finding(note, Refusal("nvcc 13.0.88", "a.cu(3): error: expected a ';'"))
     assert finding.fails_kernel
     assert finding.summary == "nvcc 13.0.88 refuses it: a.cu(3): error: expected a ';'"

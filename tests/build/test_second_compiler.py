@@ -12,7 +12,7 @@ from audit import claims
 from audit.apps import cli
 from audit.build import second_compiler
 from audit.build.cuda import toolchain
-from audit.build.cuda.compile import RUNG
+from audit.build.cuda.compile import HEADER_SET
 from audit.build.notes import failed_note
 from audit.model import store
 from audit.model.errors import CompileError
@@ -150,13 +150,13 @@ def test_the_words_of_torchs_builder_count_where_the_source_explains_them(log: s
 def test_on_a_gpu_only_the_build_as_published_counts_and_only_of_the_claimed_kernel(tmp_path: Path) -> None:
     claim = claims.load("library_call").claim
     claimed, repair = claim.variant[:2]
-    error = CompileError("claimed.cu(3): error: no", rung=RUNG)
+    error = CompileError("claimed.cu(3): error: no", header_set=HEADER_SET)
     published = failed_note(claimed, "published", error)
-    fast = failed_note(claimed, "fast", CompileError("claimed.cu(3): error: no", rung="fast"))
-    found = second_compiler.asked(published, claimed, tmp_path, kind="cuda")
+    fast = failed_note(claimed, "fast", CompileError("claimed.cu(3): error: no", header_set="fast"))
+    found = second_compiler.refusal_of(published, claimed, tmp_path, kind="cuda")
     assert found == second_compiler.Refusal("torch's extension builder", "claimed.cu(3): error: no")
-    assert second_compiler.asked(fast, claimed, tmp_path, kind="cuda") is None
-    assert second_compiler.asked(published, repair, tmp_path, kind="cuda") is None
+    assert second_compiler.refusal_of(fast, claimed, tmp_path, kind="cuda") is None
+    assert second_compiler.refusal_of(published, repair, tmp_path, kind="cuda") is None
 
 
 @pytest.mark.parametrize("refuses", [True, False])

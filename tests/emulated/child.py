@@ -31,7 +31,7 @@ from audit.build.emulated.library import load
 from audit.build.emulated.runtime import POISON_NAN, POISON_NUMBER, Runtime
 early = torch.zeros(4)
 runtime = Runtime(Path(RUNTIME))
-functions = load(Path(LIBRARY), RUNG, prefix=runtime.prefix)
+functions = load(Path(LIBRARY), HEADER_SET, prefix=runtime.prefix)
 answer = {}
 """
 _START_ON_GPU = """
@@ -55,7 +55,7 @@ _FORKS.set_forkserver_preload(["torch", "audit.build.emulated.library", "audit.b
 def run(built: Any, code: str) -> Any:
     """Run code that has `runtime` and `functions`; it fills `answer`, which comes back."""
     here, there = _FORKS.Pipe(duplex=False)
-    names = {"RUNTIME": str(built.runtime), "LIBRARY": str(built.library), "RUNG": built.rung}
+    names = {"RUNTIME": str(built.runtime), "LIBRARY": str(built.library), "HEADER_SET": built.header_set}
     child = _FORKS.Process(target=_answer, args=(there, names, code))
     child.start()
     there.close()

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from audit.build.emulated.build import _next_rung, build
+from audit.build.emulated.build import _next_header_set, build
 from audit.model.errors import BadInput, CompileError, Unsupported
 from tests.emulated.child import run
 
@@ -49,12 +49,12 @@ def source(folder: Path, text: str = GOOD, name: str = "k.cu") -> Path:
     return folder / name
 
 
-def test_micro_rung_reaches_any_operator_and_is_cached(tmp_path):
+def test_micro_header_set_reaches_any_operator_and_is_cached(tmp_path):
     lines = "  at::OptionalDeviceGuard guard(at::device_of(in));\n  out = at::cat({out, in});\n"
     lines += f"  {UNASKED}\n  return"
     path = source(tmp_path, GOOD.replace("  return", lines) + f"// {tmp_path}\n")
     first, second = build(path), build(path)
-    assert first.rung == "micro"
+    assert first.header_set == "micro"
     assert not first.from_cache
     assert second.from_cache
     assert (second.library, second.sha256) == (first.library, first.sha256)
@@ -68,8 +68,8 @@ def test_micro_rung_reaches_any_operator_and_is_cached(tmp_path):
         ("error: ‘undefined_name’ was not declared in this scope", None),
     ],
 )
-def test_a_name_of_torch_sends_the_source_to_the_next_rung(message, higher):
-    assert _next_rung("micro", message) == higher
+def test_a_name_of_torch_sends_the_source_to_the_next_header_set(message, higher):
+    assert _next_header_set("micro", message) == higher
 
 
 def test_assertions_of_torchs_own_headers_find_their_text_in_the_runtime(tmp_path):
@@ -77,7 +77,7 @@ def test_assertions_of_torchs_own_headers_find_their_text_in_the_runtime(tmp_pat
     built = build(
         source(tmp_path, GOOD.replace("  auto out", f"{checks}  auto out").replace("matmul(out, out)", "clone(out)"))
     )
-    assert built.rung == "micro"
+    assert built.header_set == "micro"
     assert run(built, "answer = functions['forward'](torch.ones(2, 2, 2, 2)).sum().item()") == 32.0
     name = "_ZN3c106detail12_str_wrapperIJPKcRKiEE4callB5cxx11ERKS3_S5_"
     assert run(built, f"import ctypes; answer = hasattr(ctypes.CDLL(None), '{name}')")
@@ -114,10 +114,10 @@ def test_optimisations_differ_and_unknown_ones_are_refused(tmp_path):
         build(path, optimisation="O7")
 
 
-def test_syntax_error_stays_on_the_first_rung_and_names_the_line(tmp_path):
+def test_syntax_error_stays_on_the_first_header_set_and_names_the_line(tmp_path):
     with pytest.raises(CompileError) as caught:
         build(source(tmp_path, GOOD.replace("int i =", "int i i =")))
-    assert caught.value.rung == "micro"
+    assert caught.value.header_set == "micro"
     assert "k.cu:4" in caught.value.log
 
 

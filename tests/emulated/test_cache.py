@@ -81,7 +81,7 @@ def test_a_maker_that_fails_leaves_nothing_but_its_lock(tmp_path: Path) -> None:
     def refuses(unfinished: Path) -> None:
         make(unfinished)
         (unfinished / "inner").chmod(0)
-        raise CompileError("error: no", rung="micro")
+        raise CompileError("error: no", header_set="micro")
 
     def leaves_a_link(unfinished: Path) -> None:
         (unfinished / "kernel.so").symlink_to("/dev/zero")

@@ -184,7 +184,7 @@ def test_storage_that_is_too_small_and_items_that_are_not_there(wrong):
 
 
 def test_a_function_of_the_device_is_one_launch(wrong, built):
-    assert built.rung == "micro"
+    assert built.header_set == "micro"
     parts = ["Reduce"] * 3 + ["Scan"] * 2 + ["RadixSort", "SegmentedReduce", "RadixSort"]
     assert wrong["launches"][-8:] == [f"cub::Device{part}" for part in parts]
 

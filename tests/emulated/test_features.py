@@ -1,4 +1,4 @@
-"""Idioms of published extensions: they build on the first rung, are right, and nothing is held against them."""
+"""Idioms of published extensions: they build on the first header set, are right, and nothing is held against them."""
 
 from __future__ import annotations
 
@@ -37,8 +37,8 @@ def idioms():
     return build(FOLDER / "idioms.cu")
 
 
-def test_no_higher_rung_is_needed(idioms):
-    assert idioms.rung == "micro"
+def test_no_larger_header_set_is_needed(idioms):
+    assert idioms.header_set == "micro"
 
 
 @pytest.mark.parametrize("name", CASES)

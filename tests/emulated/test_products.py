@@ -124,6 +124,6 @@ def test_a_result_that_is_added_to_has_to_hold_something(wrong):
 
 
 def test_a_product_is_no_launch_of_the_source(wrong, built):
-    assert built.rung == "micro"
+    assert built.header_set == "micro"
     assert wrong["launches"] == ["half_of"]
     assert wrong["without blocks"] is True

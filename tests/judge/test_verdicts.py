@@ -156,7 +156,7 @@ def test_what_the_claim_does_not_speak_of_is_told_and_never_fails_it(record: Rec
     assert judge.judge(record.model_copy(update={"findings": (*alone, unasked)})).name == "undecided"
 
 
-def wrong(_: answer.Seen) -> answer.Answer:
+def wrong(_: answer.Observed) -> answer.Answer:
     return answer.failed("N=3: wrong")
 
 

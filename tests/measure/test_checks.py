@@ -12,7 +12,7 @@ import pytest
 
 from audit import claims
 from audit.measure import checks, compared, comparison, floors
-from audit.measure.checks import clocks, watched_blocks
+from audit.measure.checks import clocks, readings
 from audit.measure.outputs import classed, tolerance_of, verified
 from audit.measure.protocols import ALONE, ALONE_HOT, BUSY, DO_BENCH, HOST_CLOCK, OURS, SPAN
 from audit.measure.samples import measurements_of
@@ -187,7 +187,7 @@ def test_a_session_that_spent_its_budget_or_was_never_steady_says_so() -> None:
     ],
 )
 def test_the_driver_view_between_blocks(later: dict[str, int], outcome: str, words: str) -> None:
-    result = clocks(watched_blocks("ladder", [state(0), state(1, **later)]), target="claim")
+    result = clocks(readings("ladder", [state(0), state(1, **later)]), target="claim")
     assert (result.outcome, words in result.summary) == (outcome, True), result.summary
     assert result.grade in (None, "hint")
 

@@ -30,9 +30,9 @@ def test_a_session_gets_what_is_stored_and_cannot_change_it(tmp_path: Path) -> N
     first, second, store = tmp_path / "first", tmp_path / "second", tmp_path / "store"
     first.mkdir()
     second.mkdir()
-    (prepared.brought(store, first) / "code").write_text("made")
-    prepared.keep(first, store)
-    own = prepared.brought(store, second) / "code"
+    (prepared.load_cache(store, first) / "code").write_text("made")
+    prepared.store_cache(first, store)
+    own = prepared.load_cache(store, second) / "code"
     assert own.read_text() == "made"
     own.write_text("spoiled")
     assert (store / prepared.INDUCTOR / "code").read_text() == "made"
@@ -52,17 +52,17 @@ def test_a_variants_own_caches_are_replaced_by_copies(tmp_path: Path) -> None:
         memory="plain",
         digests={},
     )
-    own = prepared.private("claimed", settings, tmp_path / "caches")
+    own = prepared.with_private_caches("claimed", settings, tmp_path / "caches")
     assert isinstance(own, CudaPythonSettings)
     result = own.environment
     assert result["PATH"] == "/usr/bin" and result["TRITON_CACHE_DIR"] != str(kept)
     assert (Path(result["TRITON_CACHE_DIR"]) / "kernel").read_text() == "made"
     compiled = CudaSettings(library=tmp_path, module="m", memory="plain", digests={})
-    assert prepared.private("a", compiled, tmp_path) is compiled
+    assert prepared.with_private_caches("a", compiled, tmp_path) is compiled
 
 
 def test_a_fresh_process_gets_folders_that_go_with_its_session(tmp_path: Path) -> None:
-    with prepared.place(cast(Workers, None), scratch=tmp_path) as (results, caches):
+    with prepared.session_folders(cast(Workers, None), scratch=tmp_path) as (results, caches):
         assert results.is_dir() and caches.is_dir() and results != caches
     with pytest.raises(StopIteration):
         next(tmp_path.iterdir())

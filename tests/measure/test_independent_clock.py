@@ -66,11 +66,11 @@ def test_a_time_far_too_short_or_too_long_is_unverified(
     (found,) = independent_clock.about(known, [EAGER], target="claim")
     assert (found.target, found.outcome, found.grade) == (EAGER, "fail", "hint")
     assert found.summary.startswith(words)
-    kept = [one.protocol for one in independent_clock.counted(known, [found])]
+    kept = [one.protocol for one in independent_clock.marked(known, [found])]
     assert OUTSIDE in kept
     assert CONTRADICTED + OURS in kept
     assert OURS not in kept
-    assert independent_clock.counted(known, []) == known
+    assert independent_clock.marked(known, []) == known
 
 
 def test_a_callable_without_a_time_of_this_clock_is_an_error() -> None:

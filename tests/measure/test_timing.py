@@ -205,7 +205,9 @@ def test_compiling_ahead_tells_what_could_not(tmp_path: Path, monkeypatch: pytes
     monkeypatch.setenv("AUDIT_CACHE", str(tmp_path))
     good = [{"trying": name} for name in prepared.AHEAD] + [{"loaded": prepared.AHEAD[0], "seconds": 3.0}]
     workers = StandIn(compiled=lambda _: Reply("timed out", tuple(good), "did not finish within 180 s"))
-    result = prepared.ahead(cast(Workers, workers), reference=FOLDER.reference, shape={"N": 4}, inputs=tmp_path / "i")
+    result = prepared.compile_ahead(
+        cast(Workers, workers), reference=FOLDER.reference, shape={"N": 4}, inputs=tmp_path / "i"
+    )
     assert result.names == ("compile",)
     assert [one.target for one in result.findings] == ["baseline:compile_max_autotune"]
     assert "did not finish within 180 s" in result.findings[0].summary
@@ -221,7 +223,7 @@ def test_what_was_compiled_before_is_loaded_by_one_process(tmp_path: Path, monke
 
     workers = StandIn(compiled=compiles)
     for _ in range(2):
-        result = prepared.ahead(
+        result = prepared.compile_ahead(
             cast(Workers, workers), reference=FOLDER.reference, shape={"N": 4}, inputs=tmp_path / "i"
         )
         assert (result.names, result.findings) == (prepared.AHEAD, ())

@@ -15,7 +15,7 @@ from audit.claims.shapes.counting import Scope
 from audit.model import Finding, Shape
 from audit.model.errors import Unsupported
 from audit.probes import answer, claimed_shape, contract
-from audit.probes.answer import Answer, Seen, failed, passed
+from audit.probes.answer import Answer, Observed, failed, passed
 from audit.probes.called import Call, Mode, SessionBroken, value_calls
 from audit.probes.cases import MOST_MIDDLE_BYTES, Case, middle_of
 from audit.probes.memory_access import smaller
@@ -35,13 +35,13 @@ class Question:
 
     NAME, MECHANISMS = "order", ()
 
-    def __init__(self, seen: Seen, concluded: Answer) -> None:
+    def __init__(self, seen: Observed, concluded: Answer) -> None:
         self.seen, self.concluded = seen, concluded
 
-    def observe(self, _: Target, /) -> Seen:
+    def observe(self, _: Target, /) -> Observed:
         return self.seen
 
-    def conclude(self, _: Seen, /) -> Answer:
+    def conclude(self, _: Observed, /) -> Answer:
         return self.concluded
 
 

@@ -8,7 +8,7 @@ import pytest
 
 from audit.measure import outputs
 from audit.probes import CONCLUSIONS
-from audit.probes.answer import Answer, Seen, failed, passed, skipped
+from audit.probes.answer import Answer, Observed, failed, passed, skipped
 
 AT = {"N": 8}
 GOOD = {"right": True, "elements": 64, "elements_wrong": 0, "index": None, "expected": None, "got": None}
@@ -31,7 +31,7 @@ TIMED = {"calls": [{"block": 0, "inputs": 1, **GOOD}]}
 EVERY = {"calls": 40, "wrong": 0, "drawn": 20, "drawn_wrong": 0, "first": None}
 WRONG_ONCE = {**EVERY, "wrong": 2, "drawn_wrong": 1, "first": {"block": 3, "elements_wrong": 5, "elements": 64}}
 
-ANSWERS: list[tuple[str, Seen, Answer]] = [
+ANSWERS: list[tuple[str, Observed, Answer]] = [
     (
         "contract",
         {"shape": AT, "overlapping": [1, 2]},
@@ -457,5 +457,5 @@ CONCLUDE = {**CONCLUSIONS, "timed_outputs": outputs.conclude}
 
 
 @pytest.mark.parametrize(("probe", "seen", "answer"), ANSWERS)
-def test_what_follows(probe: str, seen: Seen, answer: Answer) -> None:
+def test_what_follows(probe: str, seen: Observed, answer: Answer) -> None:
     assert CONCLUDE[probe](json.loads(json.dumps(seen))) == answer

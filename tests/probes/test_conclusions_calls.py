@@ -20,28 +20,28 @@ from audit.probes import (
     fresh_values,
     inputs_intact,
 )
-from audit.probes.answer import Probe, Seen
+from audit.probes.answer import Observed, Probe
 
 N4, N8 = {"N": 4}, {"N": 8}
-AT4: Seen = {"shape": N4}
-RIGHT: Seen = {"right": True, "elements": 4, "elements_wrong": 0, "max_abs_diff": 0.0, "index": None, "expected": None,
-               "got": None}  # fmt: skip
-WRONG: Seen = {**RIGHT, "right": False, "elements_wrong": 3, "index": [1], "expected": 2.0, "got": "nan"}
+AT4: Observed = {"shape": N4}
+RIGHT: Observed = {"right": True, "elements": 4, "elements_wrong": 0, "max_abs_diff": 0.0, "index": None,
+                   "expected": None, "got": None}  # fmt: skip
+WRONG: Observed = {**RIGHT, "right": False, "elements_wrong": 3, "index": [1], "expected": 2.0, "got": "nan"}
 TOLD = "3 of 4 elements wrong; at [1] expected 2, got nan"
-OWN: Seen = {**AT4, "inputs_shared": [], "strides": [1], "result_shape": [4]}
-READ: Seen = {"input": "input_0_x", "how": "redrawn", "kind": "values", "elements_moved": 9, "elements_dead": 0,
+OWN: Observed = {**AT4, "inputs_shared": [], "strides": [1], "result_shape": [4]}
+READ: Observed = {"input": "input_0_x", "how": "redrawn", "kind": "values", "elements_moved": 9, "elements_dead": 0,
               "right": True}  # fmt: skip
-UNREAD: Seen = {**READ, "input": "input_1", "elements_dead": 1000, "elements_moved": 2000, "right": False}
-TABLE: Seen = {**UNREAD, "input": "input_2_t", "kind": "table"}
-TINY: Seen = {"distribution": "tiny", **WRONG, "far": True}
-FAR: Seen = {"distribution": "all_equal", **WRONG, "far": True}
-NEAR: Seen = {**FAR, "got": 2.5, "far": False}
-FINE: Seen = {"distribution": "uniform", **RIGHT}
-LATER: Seen = {**AT4, "change": "whole numbers at the same addresses", **WRONG}
-LAUNCHES: Seen = {**AT4, "launches": [], "launches_in_all": 2}
-REFUSED: Seen = {"kernel": "k", "line": 9, "refused": "no blocks"}
-RAISED: Seen = {"raised": "RuntimeError: too large", "line": 7, "takes": {"N": 2}}
-PART: Seen = {**AT4, "blocks_run": 24, "blocks": 1000, "elements_compared": 2000}
+UNREAD: Observed = {**READ, "input": "input_1", "elements_dead": 1000, "elements_moved": 2000, "right": False}
+TABLE: Observed = {**UNREAD, "input": "input_2_t", "kind": "table"}
+TINY: Observed = {"distribution": "tiny", **WRONG, "far": True}
+FAR: Observed = {"distribution": "all_equal", **WRONG, "far": True}
+NEAR: Observed = {**FAR, "got": 2.5, "far": False}
+FINE: Observed = {"distribution": "uniform", **RIGHT}
+LATER: Observed = {**AT4, "change": "whole numbers at the same addresses", **WRONG}
+LAUNCHES: Observed = {**AT4, "launches": [], "launches_in_all": 2}
+REFUSED: Observed = {"kernel": "k", "line": 9, "refused": "no blocks"}
+RAISED: Observed = {"raised": "RuntimeError: too large", "line": 7, "takes": {"N": 2}}
+PART: Observed = {**AT4, "blocks_run": 24, "blocks": 1000, "elements_compared": 2000}
 Expected = tuple[str, str | None, str, int | None, dict[str, int] | None]
 
 
@@ -53,7 +53,7 @@ def bad(summary: str, grade: str = "proved", line: int | None = None, shape: dic
     return "fail", grade, summary, line, shape
 
 
-CASES: list[tuple[Probe, Seen, Expected]] = [
+CASES: list[tuple[Probe, Observed, Expected]] = [
     (alias, OWN, ok("N=4: the result has memory of its own")),
     (alias, {**OWN, "held": WRONG}, bad(f"N=4: a later call changed this result, which was right before: {TOLD}")),
     (alias, {**OWN, "inputs_shared": [1], "inputs_allowed": [1], "held": WRONG},
@@ -215,7 +215,7 @@ CASES: list[tuple[Probe, Seen, Expected]] = [
 
 
 @pytest.mark.parametrize(("probe", "seen", "expected"), CASES, ids=[f"{p.NAME}-{i}" for i, (p, *_) in enumerate(CASES)])
-def test_a_conclusion_follows_from_observations_in_json(probe: Probe, seen: Seen, expected: Expected) -> None:
+def test_a_conclusion_follows_from_observations_in_json(probe: Probe, seen: Observed, expected: Expected) -> None:
     found = answer.finding(probe.NAME, "claimed", json.loads(json.dumps(seen)), probe.conclude)
     assert (found.outcome, found.grade, found.summary, found.line, found.shape) == expected
 

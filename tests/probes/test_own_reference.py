@@ -36,7 +36,7 @@ def built(variant: Variant) -> EmulatedVariant:
     """As if it had been built: a session about the reference loads nothing of it."""
     nothing = {field.name: None for field in fields(EmulatedBuild)}
     known = runtime(lambda _: None)
-    there = {"library": known, "runtime": known, "rung": "micro", "flags": ()}
+    there = {"library": known, "runtime": known, "header_set": "micro", "flags": ()}
     library = EmulatedBuild(**{**nothing, **there})
     return EmulatedVariant(library=library, variant=variant, optimisation="O2", limit_s=60.0, kernel_limit_s=20.0)
 

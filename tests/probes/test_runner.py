@@ -17,7 +17,7 @@ from audit.build.device import BuiltVariant
 from audit.model import Finding, Tolerance
 from audit.model.errors import CompileError, Unsupported
 from audit.probes import OF_THE_CLAIM, PROBES, own_reference, runner
-from audit.probes.answer import NOT_CONCLUDED, Answer, Seen
+from audit.probes.answer import NOT_CONCLUDED, Answer, Observed
 from audit.probes.called import SessionBroken
 from audit.probes.cases import Case
 from audit.probes.references import References
@@ -60,10 +60,10 @@ class Told:
     def __init__(self, answer: Callable[[Target], Finding], name: str = "order") -> None:
         self.NAME, self._answer = name, answer
 
-    def observe(self, target: Target) -> Seen:
+    def observe(self, target: Target) -> Observed:
         return self._answer(target).model_dump(include={"outcome", "grade", "summary"})
 
-    def conclude(self, seen: Seen) -> Answer:
+    def conclude(self, seen: Observed) -> Answer:
         return Answer(seen["outcome"], seen["summary"], seen["grade"])
 
 
@@ -109,7 +109,7 @@ def test_a_failure_not_seen_again_fails_no_kernel(monkeypatch: Any) -> None:
 
 def test_a_second_build_that_does_not_compile_fails_no_kernel(monkeypatch: Any) -> None:
     def second() -> Target:
-        raise CompileError("error: out of memory", rung="micro")
+        raise CompileError("error: out of memory", header_set="micro")
 
     monkeypatch.setitem(PROBES, "order", Told(stands))
     assert runner.ask("order", TARGET, second=second).outcome == "error"

@@ -5,11 +5,11 @@ from __future__ import annotations
 from audit.build.race_prover import Answer, Proof
 from audit.model import Grade
 from audit.probes.second_prover import agreed
-from audit.probes.undefined import Seen
+from audit.probes.undefined import Behaviour
 
 
-def seen(kind: str = "race-shared", grade: Grade = "undefined") -> Seen:
-    return Seen(kind, "two threads", "rows", 7, count=3, proof="access checker", grade=grade)
+def seen(kind: str = "race-shared", grade: Grade = "undefined") -> Behaviour:
+    return Behaviour(kind, "two threads", "rows", 7, count=3, proof="access checker", grade=grade)
 
 
 def proof(answer: Answer, kernel: str = "rows") -> Proof:

@@ -61,7 +61,7 @@ def session(
     contents.renew(contents.most)
     kept = KeptOutputs(Path(), each=0, choice=choice, write=lambda *_: "")
     stopwatch = cast(Stopwatch, Watch())
-    calls = {name: over(function, contents.homes) for name, function in functions.items()}
+    calls = {name: over(function, contents.buffer_sets) for name, function in functions.items()}
     blocks = Blocks(calls, contents=contents, answers=answers, stopwatch=stopwatch, kept=kept, choice=choice)
     for name in calls:
         blocks.warm(name)

@@ -70,15 +70,15 @@ class Given:
     def taken(self, owner: str, count: int) -> list[tuple[Content, int]]:  # noqa: ARG002
         return [(Content(row, drawn=row % 2 or None), row % 2) for row in range(count)]
 
-    def write(self, content: Content, home: int) -> None:
-        assert content.row % 2 == home
+    def write(self, content: Content, buffer_set: int) -> None:
+        assert content.row % 2 == buffer_set
 
     def check(self, name: str, content: Content, result: float, *, block: int) -> None:  # noqa: ARG002
         self.checked[name] += 1
 
     def settle(self) -> None: ...
 
-    def tell_apart(self) -> None: ...
+    def measure_contrast(self) -> None: ...
 
 
 def blocks(
@@ -219,7 +219,7 @@ def test_every_variant_against_every_baseline_decides_when_to_stop() -> None:
     draw = random.Random(5)
     made, *_ = blocks(baseline_eager=3.0, baseline_other=3.0, claim=2.5)
     restless = made._calls["baseline:other"]
-    made._calls["baseline:other"] = lambda home: restless(home) * (1 + 0.2 * draw.random())
+    made._calls["baseline:other"] = lambda buffer_set: restless(buffer_set) * (1 + 0.2 * draw.random())
     ended = made.run(Plan(budget_s=20.0, half_width=0.01), between=lambda _: None)
     widths = {name: ratio(made.taken["claim"][COLD], made.taken[name][COLD]).half_width or 0.0 for name in
               ("baseline:eager", "baseline:other")}  # fmt: skip

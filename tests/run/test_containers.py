@@ -61,8 +61,8 @@ def test_bytes_are_compared_within_containers() -> None:
     given = case.fill(case.values)
     given[1]["w"] += 1
     given[1]["left"] = 1
-    assert (case.changed(given)[0], case.changed(given)[1] > 0, case.kept_in(given)) == (0, True, [1])
-    case.spoil()
+    assert (case.changed(given)[0], case.changed(given)[1] > 0, case.extended(given)) == (0, True, [1])
+    case.invalidate()
     again = case.fill(case.values)
     assert again[1] is given[1], "a loop hands over one dict again and again"
     assert case.changed(again) == [0, 0]

@@ -10,7 +10,7 @@ import torch
 
 from audit.run import contents as module
 from audit.run.containers import rebuilt, tensors
-from audit.run.contents import HOMES, MOST_CONTENTS, PIECE, Contents, mixable, mixture
+from audit.run.contents import BUFFER_SETS, MOST_CONTENTS, PIECE, Contents, mixable, mixture
 from audit.run.raw_memory import ALIGNMENT, Arena, Kind
 
 FREE = 1 << 30
@@ -49,13 +49,13 @@ def test_no_home_holds_the_same_content_for_two_calls_in_a_row() -> None:
     for _ in range(20):
         made.renew(6)
         for owner in ("one", "other"):
-            for content, home in made.taken(owner, 3):
-                made.write(content, home)
-                now = made.homes[home][0].numpy().tobytes()
-                assert held.get(home) != now
-                held[home] = now
-                pairs.add((content.row, home))
-    assert len(pairs) == 6 * HOMES, "contents and homes are both drawn"
+            for content, buffer_set in made.taken(owner, 3):
+                made.write(content, buffer_set)
+                now = made.buffer_sets[buffer_set][0].numpy().tobytes()
+                assert held.get(buffer_set) != now
+                held[buffer_set] = now
+                pairs.add((content.row, buffer_set))
+    assert len(pairs) == 6 * BUFFER_SETS, "contents and buffer sets are both drawn"
 
 
 def test_a_callable_gets_no_content_twice_and_each_batch_has_new_ones() -> None:
@@ -64,38 +64,40 @@ def test_a_callable_gets_no_content_twice_and_each_batch_has_new_ones() -> None:
         made.renew(8)
         taken = made.taken("claim", 8)
         assert len({content.row for content, _ in taken}) == 8
-        for content, home in taken:
-            made.write(content, home)
+        for content, buffer_set in taken:
+            made.write(content, buffer_set)
             if content.drawn is None:
-                seen.append(made.homes[home][0].numpy().tobytes())
+                seen.append(made.buffer_sets[buffer_set][0].numpy().tobytes())
     assert len(seen) == len(set(seen)) > 30
 
 
 def test_addresses_and_versions_stay_and_containers_are_new() -> None:
     made = opened()
-    before = [[(one.data_ptr(), one._version) for one in tensors(home)] for home in made.homes]
+    before = [[(one.data_ptr(), one._version) for one in tensors(buffer_set)] for buffer_set in made.buffer_sets]
     made.renew(5)
-    for content, home in made.taken("claim", 5):
-        table = made.homes[home][1]
+    for content, buffer_set in made.taken("claim", 5):
+        table = made.buffer_sets[buffer_set][1]
         table["packed"] = 1
-        made.write(content, home)
-        assert set(made.homes[home][1]) == {"w", "order"}
-        assert made.homes[home][1] is not table
-    assert [[(one.data_ptr(), one._version) for one in tensors(home)] for home in made.homes] == before
+        made.write(content, buffer_set)
+        assert set(made.buffer_sets[buffer_set][1]) == {"w", "order"}
+        assert made.buffer_sets[buffer_set][1] is not table
+    assert [
+        [(one.data_ptr(), one._version) for one in tensors(buffer_set)] for buffer_set in made.buffer_sets
+    ] == before
 
 
 def test_what_is_right_is_known_for_every_content() -> None:
     made = opened()
     made.renew(9)
     assert {content.drawn is None for content in made.batch} == {True, False}
-    for content, home in made.taken("claim", 9):
-        made.write(content, home)
-        got = reference(*made.homes[home])
+    for content, buffer_set in made.taken("claim", 9):
+        made.write(content, buffer_set)
+        got = reference(*made.buffer_sets[buffer_set])
         torch.testing.assert_close(made.part_of(got), made.wanted(content))
         assert content.scale == pytest.approx(float(got.square().mean().sqrt()), rel=1e-5)
     drawn = next(content for content in made.batch if content.drawn is not None)
     made.write(drawn, 0)
-    assert torch.equal(made.homes[0][0], draws()[drawn.drawn or 0][0])
+    assert torch.equal(made.buffer_sets[0][0], draws()[drawn.drawn or 0][0])
 
 
 def test_a_mixture_keeps_zeros_integers_and_what_both_draws_share() -> None:
@@ -103,7 +105,7 @@ def test_a_mixture_keeps_zeros_integers_and_what_both_draws_share() -> None:
     made.renew(4)
     mixed = next(content for content in made.batch if content.drawn is None)
     made.write(mixed, 1)
-    x, table, _ = made.homes[1]
+    x, table, _ = made.buffer_sets[1]
     assert torch.equal(table["w"], table["w"].tril())
     assert sorted(table["order"].tolist()) == [0, 1, 2, 3, 4]
     assert not any(torch.equal(x, one[0]) for one in draws())
@@ -179,7 +181,7 @@ def test_of_a_large_result_pieces_are_compared_that_change_from_batch_to_batch(m
         pieces.add(tuple(made._pieces or ()))
         content = made.batch[0]
         made.write(content, 0)
-        assert torch.equal(made.part_of(2 * made.homes[0][0]), made.wanted(content))
+        assert torch.equal(made.part_of(2 * made.buffer_sets[0][0]), made.wanted(content))
         assert made.wanted(content).numel() == 2 * PIECE
     assert len(pieces) > 3
 

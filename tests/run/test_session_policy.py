@@ -16,7 +16,7 @@ from audit.build.settings import (
 )
 from audit.model import BuildNote
 from audit.run.fork_server import policy_of
-from audit.run.requests import Place, Session, Variations, Vary
+from audit.run.requests import Folders, Session, Variations, Vary
 
 CONFIGURATION = Configuration(
     allocator="plain",
@@ -79,8 +79,8 @@ def test_a_python_variant_keeps_what_it_compiles_in_its_own_folders() -> None:
 
 
 def test_a_process_for_several_sessions_opens_what_holds_for_all() -> None:
-    place = Place(reads=(Path("/p/inputs"), Path("/cache")), results=Path("/p/results"), caches=Path("/p/caches"))
-    policy = policy_of(session(keep=True, place=place))
+    folders = Folders(reads=(Path("/p/inputs"), Path("/cache")), results=Path("/p/results"), caches=Path("/p/caches"))
+    policy = policy_of(session(keep=True, shared_folders=folders))
     assert policy.reads[:2] == ["/p/inputs", "/cache"] and "/scratch/0.inputs.pt" not in policy.reads
     assert (policy.writes, policy.caches, policy.processor_s) == (["/p/results"], ["/p/caches"], None)
 

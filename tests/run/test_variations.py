@@ -20,7 +20,7 @@ from audit.run.formats import FORMATS, tf32
 from audit.run.oracle import KINDS, load_reference
 from audit.run.requests import Variations, Vary
 from audit.run.results import Results
-from audit.run.transforms import DISTRIBUTIONS, at_an_end, leaves_range, one_moved, redistributed, with_value
+from audit.run.transforms import DISTRIBUTIONS, extreme_bytes, leaves_range, one_moved, redistributed, with_value
 
 LOWER = torch.randn(9, 9, generator=torch.Generator().manual_seed(5)).tril()
 
@@ -44,12 +44,12 @@ def test_strided_numbers_stand_apart_by_a_power_of_two() -> None:
 def test_bytes_are_put_at_an_end_of_their_range_and_indices_stay() -> None:
     indices, data = torch.arange(4), torch.tensor([-3, 0, 7], dtype=torch.int8)
     for lowest, end in ((True, -3), (False, 7)):
-        found = at_an_end([indices, data, 5], lowest=lowest)
+        found = extreme_bytes([indices, data, 5], lowest=lowest)
         assert found is not None
         assert found[0] is indices
         assert found[1].tolist() == [end] * 3
         assert found[2] == 5
-    assert at_an_end([indices, LOWER], lowest=True) is None
+    assert extreme_bytes([indices, LOWER], lowest=True) is None
 
 
 def test_padding_of_infinities_is_neither_moved_nor_a_measure() -> None:
@@ -178,7 +178,7 @@ def test_what_a_call_changed_is_put_back_at_the_same_address() -> None:
     (buffer, number), place = case.fill(case.values), case.buffers[0].data_ptr()
     buffer.zero_()
     assert case.changed([buffer, number])[0] > 0
-    case.spoil()
+    case.invalidate()
     again, _ = case.fill(case.values)
     assert (again.data_ptr(), differing(again, LOWER)) == (place, 0)
 

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from audit.run.imported_task import FunctionTask
-from audit.run.work import AN_ELEMENT, Sizes, weighed
+from audit.run.work import ELEMENT_COST, Sizes, weighed
 
 TASK = """
 import torch
@@ -30,17 +30,17 @@ def work(tmp_path: Path, result: str, **sizes: int) -> int | None:
 
 
 def test_products_and_outputs_are_counted(tmp_path: Path) -> None:
-    assert work(tmp_path, "a @ b", N=4, M=8, K=16) == AN_ELEMENT * (4 * 16 + 16 * 8 + 4 * 8) + 4 * 8 * 16
-    assert work(tmp_path, "a + b", N=4, M=4, K=4) == AN_ELEMENT * 3 * 16
+    assert work(tmp_path, "a @ b", N=4, M=8, K=16) == ELEMENT_COST * (4 * 16 + 16 * 8 + 4 * 8) + 4 * 8 * 16
+    assert work(tmp_path, "a + b", N=4, M=4, K=4) == ELEMENT_COST * 3 * 16
 
 
 def test_convolutions_are_counted(tmp_path: Path) -> None:
     result = "torch.nn.functional.{name}(a[None, None], b.view(1, 1, 3, 3).repeat({filters}))"
     made = 34 * 34 + 34 * 9 + 5 * 9
     text = result.format(name="conv2d", filters="5, 1, 1, 1").replace("b.view", "b[:1].view")
-    assert work(tmp_path, text, N=34, M=9, K=34) == AN_ELEMENT * (made + 5 * 32 * 32) + 5 * 32 * 32 * 9
+    assert work(tmp_path, text, N=34, M=9, K=34) == ELEMENT_COST * (made + 5 * 32 * 32) + 5 * 32 * 32 * 9
     text = result.format(name="conv_transpose2d", filters="1, 5, 1, 1").replace("b.view", "b[:1].view")
-    assert work(tmp_path, text, N=34, M=9, K=34) == AN_ELEMENT * (made + 5 * 36 * 36) + 34 * 34 * 5 * 9
+    assert work(tmp_path, text, N=34, M=9, K=34) == ELEMENT_COST * (made + 5 * 36 * 36) + 34 * 34 * 5 * 9
 
 
 @pytest.mark.parametrize(
@@ -48,12 +48,12 @@ def test_convolutions_are_counted(tmp_path: Path) -> None:
     [
         ("torch.nn.functional.linear(a, b.T)", 4 * 8 * 16),
         ("torch.bmm(a[None], b[None])", 4 * 8 * 16),
-        ("torch.addmm(torch.zeros(8), a, b)", 4 * 8 * 16 + AN_ELEMENT * 8),
+        ("torch.addmm(torch.zeros(8), a, b)", 4 * 8 * 16 + ELEMENT_COST * 8),
         ("torch.einsum('nk,km->nm', a, b)", 4 * 8 * 16),
     ],
 )
 def test_every_way_to_write_a_product(tmp_path: Path, result: str, products: int) -> None:
-    assert work(tmp_path, result, N=4, M=8, K=16) == AN_ELEMENT * (4 * 16 + 16 * 8 + 4 * 8) + products
+    assert work(tmp_path, result, N=4, M=8, K=16) == ELEMENT_COST * (4 * 16 + 16 * 8 + 4 * 8) + products
 
 
 def test_a_task_that_raises_has_no_known_work(tmp_path: Path) -> None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from audit.sandbox.surroundings import devices, homes, scrubbed
+from audit.sandbox.surroundings import devices, home_variables, scrubbed
 
 USERS = {
     "PATH": "/usr/bin", "CUDA_HOME": "/usr/local/cuda", "LC_ALL": "C", "OMP_NUM_THREADS": "1", "HOME": "/home/someone",
@@ -21,7 +21,7 @@ def test_compilers_find_their_folders_and_nobody_finds_a_token() -> None:
 def test_a_home_stands_for_every_folder_of_the_user() -> None:
     own = scrubbed(USERS, home="/scratch")
     assert own["HOME"] == own["TMPDIR"] == "/scratch"
-    assert all(value.startswith("/scratch") for value in homes("/scratch").values())
+    assert all(value.startswith("/scratch") for value in home_variables("/scratch").values())
 
 
 def test_a_gpu_is_open_and_a_disk_is_not(tmp_path: Path) -> None:

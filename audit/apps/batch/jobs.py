@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING
 from audit.apps.batch.keeper import Job
 from audit.apps.batch.state import End
 from audit.build.cuda import toolchain
-from audit.build.cuda.gpu import TURN as VARIABLE
+from audit.build.cuda.gpu import LOCK_FILE as VARIABLE
 from audit.model.errors import AuditError, BadInput
 from audit.sandbox import machine
 

@@ -21,7 +21,7 @@ from audit.model import SCHEMA, Finding, Record, old_words, sanitizer, store, un
 from audit.model.errors import BadInput
 from audit.model.store import RECORD
 from audit.probes import CONCLUSIONS
-from audit.probes.answer import Answer, Seen, finding
+from audit.probes.answer import Answer, Observed, finding
 from audit.report import formats
 
 YAML_KEY = re.compile(r"^([^\s:#][^:\n]*):", re.MULTILINE)
@@ -199,7 +199,7 @@ def _json(data: bytes, name: str) -> object:
         raise Unsound(str(error)) from error
 
 
-_CONCLUSIONS: dict[str, Callable[[Seen], Answer]] = {**CONCLUSIONS, TIMED_OUTPUTS: outputs.conclude}
+_CONCLUSIONS: dict[str, Callable[[Observed], Answer]] = {**CONCLUSIONS, TIMED_OUTPUTS: outputs.conclude}
 OBSERVED = 4
 """The first schema whose findings hold all that they follow from."""
 _NOT_OBSERVED = ("seconds", "device", "reproduce_with", "confirmed")

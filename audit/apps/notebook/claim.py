@@ -14,7 +14,7 @@ from audit.apps.notebook import form as forms
 from audit.apps.notebook.form import OneAuditForm
 from audit.apps.notebook.shown import bar, fetched, uploaded
 from audit.audit import Audit
-from audit.build.devices import beside, choose
+from audit.build.devices import choose, secondary_devices
 from audit.claims import ClaimFolder, importers
 from audit.claims.importers import writer
 from audit.claims.importers.imported import Figure, Imported
@@ -55,7 +55,7 @@ def opened(form: OneAuditForm, loaded: ClaimFolder, out: Path, **used: str | boo
         cut_network()
     device = choose(form.device, loaded.claim)
     progress = Progress(watch=bar(wanted=form.interactive))
-    seed, others = form.seed or None, beside(device, loaded.claim)
+    seed, others = form.seed or None, secondary_devices(device, loaded.claim)
     audit = Audit(loaded, device, out, beside=others, entropy=seed, rounds=form.rounds, progress=progress)
     file = out / parameters.FILE
     known = {"device": device.describe().kind, "seed": audit.seed, "out": "", "copy_to": "", "interactive": False}

@@ -1,4 +1,4 @@
-"""Runs in a child of its own: torch's extension builder on one source; what the compiler says goes to standard output.
+"""Runs in a child of its own: torch's extension builder on one source; compiler messages go to standard output.
 
 The only argument is JSON: `name`, `source`, `flags`, `folder`. The exit code is 0 only if the module builds and loads.
 """
@@ -10,7 +10,7 @@ import sys
 
 
 def main() -> int:
-    """Builds `<folder>/<name>.so`; loading it here too shows a symbol that is missing."""
+    """Build `<folder>/<name>.so` and load it, which reveals a missing symbol."""
     from torch.utils.cpp_extension import load
 
     request = json.loads(sys.argv[1])

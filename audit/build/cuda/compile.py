@@ -1,4 +1,4 @@
-"""One run of torch's extension builder in a child process, inside the sandbox, with the compiler's own words."""
+"""Run torch's extension builder in a child process, inside the sandbox, and return the compiler's own messages."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from audit.model.errors import BadInput, CompileError
 from audit.sandbox import command
 
 BUILD_LIMIT_S = 600.0
-RUNG = "published"
+HEADER_SET = "published"
 PYTHON = sys.executable
 _PLAIN_FLAG = re.compile(r"-[A-Za-z0-9_=+,.:-]+")
 _TARGET_FLAG = re.compile(r"arch|-code\b")
@@ -24,9 +24,9 @@ _FOLDERS = re.compile(r"(?:/[\w.+@-]+)+/")
 
 
 def checked_flags(flags: Sequence[str]) -> tuple[str, ...]:
-    """The flags. Raises BadInput for one that would not reach nvcc as written.
+    """Return the flags. Raises BadInput for one that would not reach nvcc as written.
 
-    torch drops its own target for any flag with "arch" in it, a folder's name included, and hands flags to a shell.
+    torch drops its own target for any flag with "arch" in it, a folder's name included, and passes flags to a shell.
     """
     for flag in flags:
         if _TARGET_FLAG.search(flag):
@@ -39,15 +39,15 @@ def checked_flags(flags: Sequence[str]) -> tuple[str, ...]:
 def compile_module(
     source: Path, flags: Sequence[str], *, module: str, arch: str, toolchain: Toolchain, folder: Path
 ) -> Path:
-    """Builds `<folder>/<module>.so` from the unmodified source and returns it.
+    """Build `<folder>/<module>.so` from the unmodified source and return it.
 
     Args:
-        source: the `.cu` file; beside it lies all of the claim that it reads.
-        flags: for nvcc, checked.
+        source: the `.cu` file; its folder has all files of the claim that it reads.
+        flags: nvcc's, checked.
         module: the name of the Python module.
         arch: the one target, as "9.0".
-        toolchain: what compiles it.
-        folder: empty and nobody else's, so that no lock of a killed build can be met.
+        toolchain: the compiler.
+        folder: an empty folder of its own, without locks of killed builds.
 
     Raises:
         CompileError: refused, or not done within `BUILD_LIMIT_S`.
@@ -55,34 +55,34 @@ def compile_module(
     request = {"name": module, "source": str(source.resolve()), "flags": list(flags), "folder": str(folder)}
     code, words = run_child("audit.build.cuda.child", request, env=environment(arch, toolchain), folder=folder)
     if code:
-        raise CompileError(words or f"error: the builder ended with code {code}", rung=RUNG)
+        raise CompileError(words or f"error: the builder ended with code {code}", header_set=HEADER_SET)
     return folder / f"{module}.so"
 
 
 def run_child(module: str, request: dict[str, Any], *, env: dict[str, str], folder: Path) -> tuple[int, str]:
-    """Runs `python -m module request`; its exit code and what it said, without ninja's lines and folders.
+    """Run `python -m module request`; return its exit code and its output, without ninja's lines and folders.
 
     Raises:
-        CompileError: not done within `BUILD_LIMIT_S`, or over a bound; it and what it started are ended.
+        CompileError: not done within `BUILD_LIMIT_S`, or over a bound.
     """
     program = [PYTHON, "-m", module, json.dumps(request)]
-    beside = Path(request["source"]).parent
-    done = command.run(program, folder=folder, limit_s=BUILD_LIMIT_S, reads=[beside], environment=env)
+    claim = Path(request["source"]).parent
+    done = command.run(program, folder=folder, limit_s=BUILD_LIMIT_S, reads=[claim], environment=env)
     words = compiler_words(done.out + done.err)
     if done.stopped:
-        raise CompileError(f"error: the build {done.stopped.removeprefix('it ')}\n{words}", rung=RUNG)
+        raise CompileError(f"error: the build {done.stopped.removeprefix('it ')}\n{words}", header_set=HEADER_SET)
     return done.code, words
 
 
 def environment(arch: str, toolchain: Toolchain) -> dict[str, str]:
-    """This process's environment with the target and the programs torch looks for."""
+    """Return this process's environment with the target and the programs that torch looks for."""
     programs = os.pathsep.join([str(toolchain.ninja), str(toolchain.cuda_home / "bin"), os.environ.get("PATH", "")])
     values = {"PATH": programs, "CUDA_HOME": str(toolchain.cuda_home), "TORCH_CUDA_ARCH_LIST": arch, "MAX_JOBS": "2"}
     return {**os.environ, **values}
 
 
 def compiler_words(log: str) -> str:
-    """The log without ninja's lines, command lines and folders; all of it where nothing else is left."""
+    """Return the log without ninja's lines, command lines and folders; all of it if no other line is left."""
     lines = [line for line in log.splitlines() if line.strip()]
     words = [line for line in lines if not _BUILDER_LINE.match(line)]
     return _FOLDERS.sub("", "\n".join(words or lines))

@@ -1,4 +1,4 @@
-"""The files of a claim that nvcc reads for a source, copied to a folder from which alone it is compiled."""
+"""Copy the files of a claim that nvcc reads for a source to a folder, from which alone it is compiled."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from pathlib import Path
 
 from audit.build import dependencies
 from audit.build.cuda import compile
-from audit.build.cuda.compile import RUNG, compiler_words, environment
+from audit.build.cuda.compile import HEADER_SET, compiler_words, environment
 from audit.build.cuda.fast_toolchain import standard_of
 from audit.build.cuda.toolchain import Toolchain
 from audit.build.dependencies import listed, own_files
@@ -27,12 +27,12 @@ from audit.sandbox import command
 
 FOLDER, RULE, NOTE = "claim", "rule.d", "read.json"
 _MACROS = ("-DTORCH_EXTENSION_NAME=audited", "-DTORCH_API_INCLUDE_EXTENSION_H", *TORCH_MACROS)
-"""What torch's builder defines."""
+"""The macros of torch's builder."""
 
 
 @dataclass(frozen=True)
 class Copied:
-    """A copied source, and the files of the claim that belong to it, itself included."""
+    """A copied source, and the files of the claim that it reads, itself included."""
 
     source: Path
     reads: tuple[SourceFile, ...]
@@ -43,10 +43,10 @@ def copied(source: Path, flags: tuple[str, ...], *, arch: str, toolchain: Toolch
 
     Args:
         source: the `.cu` file.
-        flags: for nvcc, as published.
+        flags: nvcc's, as published.
         arch: the one target, as "9.0".
-        toolchain: what compiles it.
-        cache: the copies are kept for as long as nothing in the source's folder changes.
+        toolchain: the compiler.
+        cache: keeps the copies until a file in the source's folder changes.
 
     Raises:
         CompileError: nvcc's preprocessor refuses the source.
@@ -55,10 +55,10 @@ def copied(source: Path, flags: tuple[str, ...], *, arch: str, toolchain: Toolch
     path = source.parent.resolve() / source.name
     made_by = (arch, toolchain.torch, toolchain.nvcc)
     key = fingerprint([path.name, *flags, *made_by, *dependencies.marks(path.parent)])
-    place = cache / "cuda-sources" / f"{path.stem[:40]}-{key}"
-    made(place, lambda folder: _copy(path, flags, folder, arch=arch, toolchain=toolchain))
-    note = json.loads((place / NOTE).read_text(encoding="utf-8"))
-    return Copied(place / FOLDER / path.name, tuple(map(SourceFile.model_validate, note)))
+    entry = cache / "cuda-sources" / f"{path.stem[:40]}-{key}"
+    made(entry, lambda folder: _copy(path, flags, folder, arch=arch, toolchain=toolchain))
+    note = json.loads((entry / NOTE).read_text(encoding="utf-8"))
+    return Copied(entry / FOLDER / path.name, tuple(map(SourceFile.model_validate, note)))
 
 
 def _copy(source: Path, flags: tuple[str, ...], folder: Path, *, arch: str, toolchain: Toolchain) -> None:
@@ -73,10 +73,10 @@ def _copy(source: Path, flags: tuple[str, ...], folder: Path, *, arch: str, tool
         environment=environment(arch, toolchain),
     )
     if done.stopped:
-        raise CompileError(f"error: the build {done.stopped.removeprefix('it ')}", rung=RUNG)
+        raise CompileError(f"error: the build {done.stopped.removeprefix('it ')}", header_set=HEADER_SET)
     if done.code:
         words = compiler_words(done.out + done.err)
-        raise CompileError(words or f"error: the preprocessor ended with code {done.code}", rung=RUNG)
+        raise CompileError(words or f"error: the preprocessor ended with code {done.code}", header_set=HEADER_SET)
     rule = (folder / RULE).read_text(encoding="utf-8", errors="surrogateescape")
     own = own_files(listed(rule), source=source, build=folder, toolchain=[*_known(toolchain)])
     for one in own:
@@ -89,14 +89,14 @@ def _copy(source: Path, flags: tuple[str, ...], folder: Path, *, arch: str, tool
 
 
 def _headers() -> list[Path]:
-    """The folders that torch's builder names."""
+    """Return the include folders of torch's builder."""
     spec = find_spec("torch")
     torch = [Path(spec.origin).parent / "include"] if spec and spec.origin else []
     return [*torch, *(each / "torch/csrc/api/include" for each in torch), Path(sysconfig.get_paths()["include"])]
 
 
 def _known(toolchain: Toolchain) -> Iterator[Path]:
-    """The folders whose headers are not the claim's."""
+    """Yield the folders whose headers are not the claim's."""
     yield from _headers()
     yield from _of_compiler(toolchain)
     yield toolchain.cuda_home
@@ -107,7 +107,7 @@ def _known(toolchain: Toolchain) -> Iterator[Path]:
 
 @functools.cache
 def _of_compiler(toolchain: Toolchain) -> tuple[Path, ...]:
-    """The folders of nvcc's own headers, and of its host compiler's, which need not be the first `g++`."""
+    """Return the folders of headers of nvcc and of its host compiler, which need not be the first `g++`."""
     words = [str(toolchain.cuda_home / "bin/nvcc"), "-E", "-Xcompiler", "-v", "-x", "cu", os.devnull]
     variables = {**environment("", toolchain), "LC_ALL": "C"}
     done = subprocess.run(words, capture_output=True, text=True, check=False, env=variables)

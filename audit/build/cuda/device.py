@@ -1,4 +1,4 @@
-"""A real GPU: variants compiled the fast way, the claimed kernel also as published by torch's extension builder."""
+"""A real GPU: the fast build compiles variants; torch's extension builder also builds the claimed kernel."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from audit.build.cuda import extension, fast, gpu, toolchain
-from audit.build.cuda.compile import RUNG, checked_flags
+from audit.build.cuda.compile import HEADER_SET, checked_flags
 from audit.build.cuda.extension import CudaBuild
 from audit.build.cuda.fast import FastBuild, NotFast
 from audit.build.cuda.fast_symbols import defined, plain_name
@@ -35,18 +35,18 @@ SESSION_LIMIT_S = 120.0
 FAST, PUBLISHED, OLDEST = "fast", "published", "oldest GPU"
 OUR_FLAGS = ("-O3",)
 LINE_INFO = "-lineinfo"
-"""Added to a build that is checked, so that the checker can name lines; the instructions are the same with it."""
+"""The flag of a checked build, so that the checker reports lines; it changes no instruction."""
 CHECKED = "memory_access"
-"""Controls for this probe are checked in their fast build too, since they have no other; a call takes a minute."""
+"""The probe whose controls are checked in their fast build, their only one; a call takes a minute."""
 AS_PUBLISHED = ("claimed", "base", "ablation", "no_op")
-"""Roles compiled with the claim's own flags, so that an ablation or a base differs from it by its change only."""
+"""Roles compiled with the claim's own flags, so that an ablation or a base differs from it by its change alone."""
 POISONS = {"poison_nan": POISON_NAN, "poison_number": POISON_NUMBER}
 """Memory modes that fill freed blocks of the output's size before a call, and the 4-byte pattern."""
 
 
 @dataclass(frozen=True)
 class CudaVariant:
-    """See `audit.build.device.BuiltVariant`. `loaded` is the code that `audit.run.cuda.entry_of` takes."""
+    """See `audit.build.device.BuiltVariant`. `loaded` is the code for `audit.run.cuda.entry_of`."""
 
     note: BuildNote
     loaded: CudaLibrary | CudaPython
@@ -66,7 +66,7 @@ class CudaVariant:
 
     @property
     def checks_accesses(self) -> bool:
-        """See `BuiltVariant`. Where the toolkit has a compute-sanitizer that works here."""
+        """See `BuiltVariant`. True where the toolkit has a compute-sanitizer that works here."""
         return self.sanitizer is not None
 
     @property
@@ -78,7 +78,7 @@ class CudaVariant:
         return [folder / one[0] for one in extensions.values() if folder and isinstance(one, list)]
 
     def defines(self, kernel: str) -> bool:
-        """See `BuiltVariant`. As the symbols of the libraries say."""
+        """See `BuiltVariant`. By the symbols of the libraries."""
         return any(plain_name(kernel) in defined(library) for library in self.libraries)
 
     def settings(
@@ -92,12 +92,12 @@ class CudaVariant:
         pattern = POISONS.get(memory)
         if isinstance(self.loaded, CudaPython):
             return CudaPythonSettings(**dict(self.loaded), memory=memory, pattern=pattern)
-        if check and self.sanitizer is not None:  # the checker's network and files are open to no other session
+        if check and self.sanitizer is not None:  # only these sessions need the checker's network and files
             return CheckedSettings(**dict(self.loaded), sanitizer=self.sanitizer)
         return CudaSettings(**dict(self.loaded), memory=memory, pattern=pattern)
 
     def located(self, reports: Sequence[dict[str, Any]]) -> list[dict[str, Any]]:
-        """See `BuiltVariant`. The access checker names no offsets, so there is nothing to place."""
+        """See `BuiltVariant`. Unchanged: the access checker reports no offsets."""
         return [*reports]
 
 
@@ -105,11 +105,11 @@ class CudaDevice:
     """See `audit.build.device.AuditDevice`.
 
     Args:
-        claim: whose published flags count.
+        claim: has the published flags.
         cache: folder of finished builds; None is the user's own.
 
     Raises:
-        BadInput: no GPU here, or nothing to build for it; says what to install.
+        BadInput: no GPU here, or no compiler for it; says what to install.
     """
 
     levels = Levels(first=FAST, published=PUBLISHED, oldest=OLDEST)
@@ -119,12 +119,12 @@ class CudaDevice:
         self._cache = cache or cache_folder()
         self._gpu = gpu.find()
         self._toolchain = toolchain.find(self._gpu)
-        self._beside = ThreadPoolExecutor(max_workers=2)
+        self._pool = ThreadPoolExecutor(max_workers=2)
         self._sanitizer: Future[Path | None] | None = None
         self._headers: Future[None] | None = None
         self._lock = threading.Lock()
         checked_flags(claim.protocol.flags)
-        if any(one.role == "base" for one in claim.variant):  # two builds of one kind, timed in one session
+        if any(one.role == "base" for one in claim.variant):  # both are timed in one session: one kind of build
             self.levels = Levels(first=PUBLISHED, oldest=OLDEST)
 
     def describe(self) -> Device:
@@ -138,13 +138,13 @@ class CudaDevice:
         )
 
     def shapes(self, claim: Claim) -> tuple[Shape, ...]:
-        """The claimed shape and all others, smallest first as stated."""
+        """Return all shapes, smallest first as stated, the claimed one last."""
         return (*claim.shapes.others, claim.shapes.claimed)
 
     def prepare(self) -> None:
-        """See `AuditDevice`. Nothing that the claimed kernel must wait for: shared headers for all other fast builds
-        are compiled beside it, and the access checker is tried once."""
-        self._headers = self._beside.submit(self._share_headers)
+        """See `AuditDevice`. In the background, without delay for the claimed kernel: compile the shared headers of all
+        other fast builds, and try the access checker."""
+        self._headers = self._pool.submit(self._share_headers)
         self._checker()
 
     def build(self, source: Path, variant: Variant, *, optimisation: str) -> CudaVariant:
@@ -174,7 +174,7 @@ class CudaDevice:
         self, source: Path, variant: Variant, level: str, *, flags: tuple[str, ...], card: int, portable: bool = False
     ) -> CudaVariant:
         if self._headers is not None and variant.role != "claimed":
-            self._headers.result()  # many compilers that each read torch's headers take turns at the cores
+            self._headers.result()  # compilers that all read torch's headers would compete for the cores
         checker = self._checker().result() if level == FAST and variant.probe == CHECKED else None
         flags = flags if checker is None else _with_lines(flags)
         built = fast.build(source, flags=flags, compute_capability=card, portable=portable, cache_folder=self._cache)
@@ -186,34 +186,34 @@ class CudaDevice:
 
     def _published(self, source: Path, variant: Variant, flags: tuple[str, ...]) -> CudaVariant:
         built = extension.build(source, _with_lines(flags), gpu=self._gpu, toolchain=self._toolchain, cache=self._cache)
-        note = _note(variant, PUBLISHED, built, header_set=RUNG, log=built.note)
+        note = _note(variant, PUBLISHED, built, header_set=HEADER_SET, log=built.note)
         loaded = CudaLibrary(library=built.library, module=built.module, digests=digests(built.library))
         return CudaVariant(note, loaded, sanitizer=self._checker().result())
 
     def _checker(self) -> Future[Path | None]:
-        """The access checker, tried once."""
+        """Return the access checker, tried once."""
         with self._lock:
             if self._sanitizer is None:
-                self._sanitizer = self._beside.submit(working_sanitizer, self._toolchain)
+                self._sanitizer = self._pool.submit(working_sanitizer, self._toolchain)
             return self._sanitizer
 
     def _python(self, source: Path, variant: Variant, level: str) -> CudaVariant:
-        from audit.build.python.cuda import PythonBuilder  # it is made of this module's parts
+        from audit.build.python.cuda import PythonBuilder  # it imports this module
 
         return PythonBuilder(self._gpu, self._toolchain, self._cache).build(source, variant, self._claim, level=level)
 
     def _share_headers(self) -> None:
-        with suppress(NotFast):  # every build that needs them says so itself
+        with suppress(NotFast):  # every build that needs them reports it
             fast.prepare(self._cache)
 
 
 def fast_digests(built: FastBuild) -> dict[Path, str]:
-    """Return the digests of the files that a fast build is loaded from."""
+    """Return the digests of the files that a session loads of a fast build."""
     return digests(built.library, built.binding, *(built.library.with_name(name) for name in (FAST_MANIFEST, IMAGE)))
 
 
 def flags_of(variant: Variant, claim: Claim) -> tuple[str, ...]:
-    """What nvcc is given: the published flags for the claim, its ablations and the no-op control, ours for the rest."""
+    """Return the flags for nvcc: the published ones for roles AS_PUBLISHED, else ours."""
     return claim.protocol.flags if variant.role in AS_PUBLISHED else OUR_FLAGS
 
 

@@ -1,4 +1,4 @@
-"""A `.cu` source to a Python module for a GPU, compiled as published and kept by the hash of all it depends on."""
+"""Compile a `.cu` source to a Python module for a GPU as published, with a cache keyed by all it depends on."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ import time
 from dataclasses import dataclass
 from pathlib import Path
 
-from audit.build.cuda.compile import RUNG, checked_flags, compile_module
+from audit.build.cuda.compile import HEADER_SET, checked_flags, compile_module
 from audit.build.cuda.copied import Copied, copied
 from audit.build.cuda.gpu import Gpu
 from audit.build.cuda.toolchain import Toolchain
@@ -26,7 +26,7 @@ _LISTING_LIMIT_S = 60.0
 @dataclass(frozen=True)
 class CudaBuild:
     """A compiled module: `library` is `<module>.so`, `reads` the files of the claim in it, the source included, `note`
-    what could not be checked about it, or empty."""
+    a check that was impossible, or empty."""
 
     library: Path
     module: str
@@ -39,24 +39,24 @@ class CudaBuild:
 
 
 def build(source: Path, flags: tuple[str, ...], *, gpu: Gpu, toolchain: Toolchain, cache: Path) -> CudaBuild:
-    """Compiles the unmodified source for that GPU, or takes it from the cache.
+    """Compile the unmodified source for that GPU, or take it from the cache.
 
     Args:
-        source: the `.cu` file; headers of its own lie in its folder or below.
-        flags: for nvcc, in order, as published.
-        gpu: the only GPU the code is for.
-        toolchain: what compiles it.
-        cache: folder of finished builds; may be shared by audits that run at once.
+        source: the `.cu` file; its own headers are in its folder or below.
+        flags: nvcc's, in order, as published.
+        gpu: the only target.
+        toolchain: the compiler.
+        cache: folder of finished builds; parallel audits may share it.
 
     Raises:
-        BadInput: a flag that names a target or a path.
+        BadInput: a flag with a target or a path.
         CompileError: refused, not for this GPU, or not done in time.
         Unsupported: it reads a file that is neither the claim's nor the compiler's.
     """
     flags = checked_flags(flags)
     own = copied(source, flags, arch=gpu.arch, toolchain=toolchain, cache=cache)
     key = build_key(own, flags, gpu=gpu, toolchain=toolchain)
-    module, place = f"audited_{key}", cache / "cuda" / key
+    module, entry = f"audited_{key}", cache / "cuda" / key
     started = time.monotonic()
 
     def make(folder: Path) -> None:
@@ -68,35 +68,35 @@ def build(source: Path, flags: tuple[str, ...], *, gpu: Gpu, toolchain: Toolchai
         (folder / MANIFEST).write_text(json.dumps({"source": source.name, "flags": flags, "note": note}) + "\n")
         shutil.rmtree(private)
 
-    kept = made(place, make)
-    note = json.loads((place / MANIFEST).read_text(encoding="utf-8"))["note"]
+    from_cache = made(entry, make)
+    note = json.loads((entry / MANIFEST).read_text(encoding="utf-8"))["note"]
     return CudaBuild(
-        library=place / f"{module}.so",
+        library=entry / f"{module}.so",
         module=module,
         flags=(*flags, f"TORCH_CUDA_ARCH_LIST={gpu.arch}"),
         compiler=toolchain.nvcc,
         seconds=time.monotonic() - started,
-        from_cache=kept,
+        from_cache=from_cache,
         note=note,
         reads=own.reads,
     )
 
 
 def build_key(source: Copied, flags: tuple[str, ...], *, gpu: Gpu, toolchain: Toolchain) -> str:
-    """Names everything the module depends on: sources, flags, target, torch, its CUDA, nvcc and Python."""
+    """Return the hash of all that the module depends on: sources, flags, target, torch, its CUDA, nvcc and Python."""
     files = [source.source.name, *(part for one in source.reads for part in (one.file, one.sha256))]
     made_by = [gpu.arch, toolchain.torch, str(toolchain.torch_cuda), toolchain.nvcc, sys.version.split()[0]]
     return fingerprint([*files, *flags, *made_by])
 
 
 def target_note(listing: str, compute_capability: int) -> str:
-    """Empty if `cuobjdump --list-elf` names that target, a note if it names none; another one raises CompileError."""
+    """Return "" if `cuobjdump --list-elf` lists the target, a note if it lists none; else raise CompileError."""
     built = sorted({int(number) for number in re.findall(r"\.sm_(\d+)[a-z]?\.", listing)})
     if not built:
         return "the library holds no device code"
     if compute_capability not in built:
         names = ", ".join(f"sm_{number}" for number in built)
-        raise CompileError(f"error: built for {names}, not for sm_{compute_capability}", rung=RUNG)
+        raise CompileError(f"error: built for {names}, not for sm_{compute_capability}", header_set=HEADER_SET)
     return ""
 
 

@@ -1,7 +1,7 @@
-"""A `.cu` source to a library for a real GPU without nvcc: host part by g++, device part by NVRTC.
+"""Compile a `.cu` source for a real GPU without nvcc: host part by g++, device part by NVRTC.
 
-The library is loaded by `audit.build.cuda.fast_load` in a worker. What the fast build cannot take raises `NotFast`, an
-`Unsupported`: the published build then decides, as it does on every finding made here.
+`audit.build.cuda.fast_load` loads the library in a session. A source that the fast build cannot take raises `NotFast`,
+an `Unsupported`: the published build then decides, as it does for every finding about a fast build.
 """
 
 from __future__ import annotations
@@ -40,18 +40,18 @@ _LINK = ("-shared", "-Wl,-z,now")
 
 @dataclass(frozen=True)
 class FastBuild:
-    """A source compiled the fast way.
+    """A source compiled by the fast build.
 
     Attributes:
-        library: the host part; beside it lie the device part and the table that joins them.
-        binding: the library that must be loaded before it.
+        library: the host part; its folder has the device part and the table that joins them.
+        binding: the library to load before it.
         flags: NVRTC's, in order.
-        compiler: of the host part, and NVRTC's path name.
-        seconds: of wall clock that this call took.
-        host_seconds: that compiling the host part took, when it was compiled.
+        compiler: that of the host part, and the name of NVRTC's library.
+        seconds: the wall time of this call.
+        host_seconds: the wall time of compiling the host part.
         device_seconds: the same for NVRTC, the start of its process included.
-        from_cache: nothing was compiled by this call.
-        reads: the source, which is all of the claim in it.
+        from_cache: whether this call compiled nothing.
+        reads: the source, the only file of the claim in it.
         left_out: instantiations whose template arguments are torch's types; launching one raises NotImplementedError.
     """
 
@@ -68,9 +68,9 @@ class FastBuild:
 
 
 def prepare(cache_folder: Path | None = None) -> None:
-    """Makes what all fast builds share; nothing happens if it exists. Raises NotFast if this machine cannot.
+    """Make the files that all fast builds share, unless they exist. Raises NotFast if this machine cannot.
 
-    Builds need not wait for it: until the precompiled header is there they read torch's headers themselves.
+    Builds need not wait for it: without the precompiled header they read torch's headers themselves.
     """
     fast_toolchain.prepare(cache_folder or cache.cache_folder())
 
@@ -83,18 +83,18 @@ def build(
     portable: bool = False,
     cache_folder: Path | None = None,
 ) -> FastBuild:
-    """Compiles an unmodified torch extension, or takes it from the cache.
+    """Compile an unmodified torch extension, or take it from the cache.
 
     Args:
         source_path: the `.cu` file.
-        flags: for nvcc, in order, as published.
-        compute_capability: of the only GPU the code is for, e.g. 90.
-        portable: make PTX for that compute capability, which newer GPUs run too, instead.
-        cache_folder: of finished builds instead of the user's; may be shared by builds that run at once.
+        flags: nvcc's, in order, as published.
+        compute_capability: that of the only target, e.g. 90.
+        portable: whether to make PTX for that compute capability, which newer GPUs run too.
+        cache_folder: replaces the user's cache; parallel builds may share it.
 
     Raises:
         BadInput: the source is missing or is no UTF-8.
-        NotFast: the source or a flag is not for this build, or one of the compilers refuses it.
+        NotFast: this build does not take the source or a flag, or one of the compilers refuses it.
     """
     started = time.monotonic()
     own = cache_folder or cache.cache_folder()
@@ -108,9 +108,9 @@ def build(
     job = _Job(source, host, given, own, tools)
     key = fingerprint([_RECIPE, *tools.identity, *given.device, host, job.device])
     target = own / "fast" / f"{source_path.stem[:40]}-{key}"
-    with ThreadPoolExecutor(max_workers=1) as beside:
-        binding = beside.submit(fast_toolchain.binding, own)
-        kept = made(target, job.make)
+    with ThreadPoolExecutor(max_workers=1) as pool:
+        binding = pool.submit(fast_toolchain.binding, own)
+        from_cache = made(target, job.make)
     manifest = json.loads((target / FAST_MANIFEST).read_text(encoding="utf-8"))
     return FastBuild(
         library=target / LIBRARY,
@@ -120,21 +120,21 @@ def build(
         seconds=time.monotonic() - started,
         host_seconds=manifest["host_seconds"],
         device_seconds=manifest["device_seconds"],
-        from_cache=kept,
+        from_cache=from_cache,
         reads=(SourceFile.of(source_path.name, text.encode()),),
         left_out=tuple(manifest["left_out"]),
     )
 
 
 class _Job:
-    """One source on its way through both compilers."""
+    """The compilation of one source by both compilers."""
 
     def __init__(self, source: CudaSource, host: str, flags: Flags, own: Path, tools: FastToolchain) -> None:
         self._source, self._host, self._flags, self._cache, self._tools = source, host, flags, own, tools
         self.device = device_text(source)
 
     def make(self, folder: Path) -> None:
-        """Fills the folder of a finished build."""
+        """Fill the folder of a finished build."""
         (folder / DEVICE_SOURCE).write_text(self.device, encoding="utf-8")
         (folder / "host.cpp").write_text(self._host, encoding="utf-8")
         started = time.monotonic()

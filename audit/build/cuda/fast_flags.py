@@ -1,4 +1,4 @@
-"""Published nvcc flags as the fast build's: those of NVRTC for the device part, macros for the host part."""
+"""Translate published nvcc flags for the fast build: flags of NVRTC for the device part, macros for the host part."""
 
 from __future__ import annotations
 
@@ -24,23 +24,23 @@ _MACRO = re.compile(r"-(?P<kind>[DU])(?P<name>\w+)(?:=(?P<value>.*))?")
 
 @dataclass(frozen=True)
 class Flags:
-    """`device` for NVRTC, in order; `defines` preprocessor lines for the host part."""
+    """`device` are NVRTC's flags, in order; `defines` are preprocessor lines for the host part."""
 
     device: tuple[str, ...]
     defines: str
 
 
 def translated(flags: Sequence[str], *, compute_capability: int, standard: str, portable: bool = False) -> Flags:
-    """The flags for both compilers.
+    """Return the flags for both compilers.
 
     Args:
-        flags: as published, for nvcc, one an entry.
-        compute_capability: of the one target, e.g. 90.
-        standard: what torch's builder asks for where the flags do not, e.g. "c++17".
-        portable: PTX, which the driver compiles for newer GPUs too, instead of code for that target alone.
+        flags: nvcc's as published, one an entry.
+        compute_capability: that of the one target, e.g. 90.
+        standard: the default C++ standard of torch's builder, e.g. "c++17".
+        portable: whether to make PTX, which the driver compiles for newer GPUs too, instead of code for that target.
 
     Raises:
-        NotFast: a flag whose effect on NVRTC is not known.
+        NotFast: a flag whose effect on NVRTC is unknown.
     """
     device = [f"--gpu-architecture={'compute' if portable else 'sm'}_{compute_capability}", *_TORCH]
     if not any("std=" in flag for flag in flags):
@@ -62,5 +62,5 @@ def translated(flags: Sequence[str], *, compute_capability: int, standard: str, 
 
 
 def _doubled(flag: str) -> str:
-    """NVRTC knows the long options by two dashes only, but for one."""
+    """Return a long option with two dashes, as NVRTC requires for all but one."""
     return flag if flag.startswith("--") or flag[1] in "DU" or flag == "-lineinfo" else f"-{flag}"

@@ -1,7 +1,7 @@
-"""The host part of a CUDA source for g++: kernels become stubs that launch what was bound to them.
+"""The host part of a CUDA source for g++: kernels become stubs that launch the device code bound to them.
 
-The same division as nvcc's: a kernel's function on the host packs its parameters and launches, `K<<<cfg>>>(args)`
-configures and calls it. Conversions of arguments, overloads, template arguments stay C++'s business.
+The division is that of nvcc: a kernel's function on the host packs its parameters and launches, `K<<<cfg>>>(args)`
+configures and calls it. C++ itself handles conversions of arguments, overloads and template arguments.
 """
 
 from __future__ import annotations
@@ -30,8 +30,8 @@ _INCLUDE = re.compile(r"(?:#|%:|\?\?=)\s*include\b")
 _OTHER_FILES = re.compile(
     r"(?:#|%:|\?\?=)\s*(?:include_next|import|embed|include(?!\w)(?!\s*[<\"]))|__has_(?:include|embed)"
 )
-"""Directives that may read files which are not known before a compiler runs; NVRTC names none that it read."""
-# In the precompiled header already, or only for device code.
+"""Directives that may read unknown files; NVRTC does not list the files that it read."""
+# Headers that the precompiled header includes, or that are for device code alone.
 _HEADER_NOT_READ = re.compile(
     r"(?:torch/|pybind11/|ATen/ATen\.h|ATen/cuda/CUDAContext\w*\.h|mma\.h|cooperative_groups|cuda_pipeline|cuda/|"
     r"cub/|thrust/|cutlass/|cute/|curand|device_(?:launch|functions|atomic)|sm_\d+_|math_functions)"
@@ -39,14 +39,14 @@ _HEADER_NOT_READ = re.compile(
 
 
 def host_part(source: CudaSource, *, name: str) -> str:
-    """C++ text of the source's host side, lines where they were.
+    """Return the C++ text of the source's host side, with the source's line numbers.
 
     Args:
         source: the parsed source.
-        name: the file name that compiler messages shall show.
+        name: the file name for compiler messages.
 
     Raises:
-        NotFast: the source uses what this build cannot take; names it.
+        NotFast: the source has a construct that this build cannot take.
     """
     _refuse(source)
     edits = [
@@ -61,7 +61,7 @@ def host_part(source: CudaSource, *, name: str) -> str:
 
 
 def operator_includes(source: CudaSource, available: frozenset[str]) -> str:
-    """Includes for operators called as `torch::NAME(`, of those that torch has a header for."""
+    """Return the includes for operators called as `torch::NAME(` that have a header in torch."""
     return "".join(f"#include <ATen/ops/{name}.h>\n" for name in operator_headers(source) if name in available)
 
 
@@ -102,7 +102,7 @@ def _stub(source: CudaSource, kernel: Function) -> Edit:
 
 
 def _device_function(source: CudaSource, function: Function) -> Iterator[Edit]:
-    """No host code runs it, so its body may go; what is `constexpr` may be asked at compile time."""
+    """Remove the body of a device function, which no host code runs; a `constexpr` one may be evaluated."""
     head = source.masked[function.start : function.body_start]
     if function.kind == "device" and not function.for_host and "constexpr" not in head:
         yield Edit(function.body_start, function.end, "{}")

@@ -1,4 +1,4 @@
-"""Runs in a worker: a fast build's library as Python functions, its kernels bound to their device code."""
+"""Runs in a session: load a fast build's library as Python functions, with its kernels bound to their device code."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from audit.build.sealed import checked, sealed
 
 
 def load(library: Path, *, binding: Path, digests: Mapping[Path, str]) -> dict[str, Callable[..., Any]]:
-    """The functions the extension offers, by name. Exceptions of C++ become Python's of the same kind.
+    """Return the extension's functions by name. Exceptions of C++ become Python's of the same kind.
 
     Args:
         library: `FastBuild.library`.
@@ -24,7 +24,7 @@ def load(library: Path, *, binding: Path, digests: Mapping[Path, str]) -> dict[s
         digests: see `audit.build.sealed`.
 
     Raises:
-        OSError: the library needs a symbol nobody has.
+        OSError: the library needs an undefined symbol.
         RuntimeError: no GPU, or the driver refuses the device part.
     """
     torch.cuda.init()  # type: ignore[no-untyped-call]
@@ -57,7 +57,7 @@ def _checked(code: int, what: str) -> None:
 
 
 def _needed() -> list[Path]:
-    """What the library names and torch has loaded for itself alone: torch's own parts, the CUDA runtime."""
+    """Return the libraries that this one needs and torch has loaded privately: torch's parts and the CUDA runtime."""
     own = Path(torch.__file__).parent / "lib"
     parts = [own / name for name in ("libc10.so", "libc10_cuda.so", "libtorch_cpu.so", "libtorch_cuda.so")]
     lines = Path("/proc/self/maps").read_text(encoding="utf-8").splitlines()

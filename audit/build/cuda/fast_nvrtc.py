@@ -1,9 +1,9 @@
-"""Runs in a child of its own: NVRTC on one device part, through ctypes; what it says goes to standard output.
+"""Runs in a child of its own: NVRTC on one device part, through ctypes; its messages go to standard output.
 
-The only argument is JSON: `library` (libnvrtc), `source`, `options`, `expressions`, `image`. Written on success: the
-image (a cubin, or PTX where the options name a virtual architecture) and beside it `names.json`, what each expression
-is called in it. NVRTC compiles hostile text: in a process of its own it can crash or hang without harm, and several
-run side by side.
+The only argument is JSON: `library` (libnvrtc), `source`, `options`, `expressions`, `image`. On success it writes the
+image (a cubin, or PTX for a virtual architecture) and, in the same folder, `names.json` with the name of each
+expression in the image. NVRTC compiles hostile text: in a process of its own it can crash or hang without harm, and
+several can run in parallel.
 """
 
 from __future__ import annotations
@@ -18,16 +18,16 @@ NAMES = "names.json"
 
 
 class Nvrtc:
-    """libnvrtc by path. Raises OSError if it or its built-in functions cannot be loaded."""
+    """libnvrtc, loaded by path. Raises OSError if it or its built-in functions cannot be loaded."""
 
     def __init__(self, library: Path) -> None:
-        for builtins in library.parent.glob("libnvrtc-builtins.so.*"):  # NVRTC seeks it by name only
+        for builtins in library.parent.glob("libnvrtc-builtins.so.*"):  # NVRTC looks it up by name
             ctypes.CDLL(str(builtins), mode=ctypes.RTLD_GLOBAL)
         self._library = ctypes.CDLL(str(library))
         self._program = ctypes.c_void_p()
 
     def compile(self, text: str, options: list[str], expressions: list[str]) -> tuple[bool, str]:
-        """Whether the text compiles with all the named things in it, and NVRTC's words."""
+        """Return whether the text compiles with all those expressions, and NVRTC's log."""
         create = self._library.nvrtcCreateProgram(
             ctypes.byref(self._program), text.encode(), b"kernels.cu", 0, None, None
         )
@@ -40,11 +40,11 @@ class Nvrtc:
         return code == 0, self._bytes("ProgramLog").rstrip(b"\0").decode(errors="replace")
 
     def image(self) -> bytes:
-        """The cubin; the PTX where there is none, since the architecture is a virtual one."""
+        """Return the cubin, or the PTX for a virtual architecture."""
         return self._bytes("CUBIN") or self._bytes("PTX")
 
     def lowered(self, expression: str) -> str | None:
-        """What an expression is called in the image; None where it stands for nothing."""
+        """Return the name of an expression in the image; None where it has none."""
         name = ctypes.c_char_p()
         code = self._library.nvrtcGetLoweredName(self._program, expression.encode(), ctypes.byref(name))
         return None if code or name.value is None else name.value.decode()
@@ -58,7 +58,7 @@ class Nvrtc:
 
 
 def main() -> int:
-    """Compiles; the exit code is 0 only if everything asked for is in the image."""
+    """Compile; the exit code is 0 only if the image has every expression."""
     request: dict[str, Any] = json.loads(sys.argv[1])
     nvrtc = Nvrtc(Path(request["library"]))
     text = Path(request["source"]).read_text(encoding="utf-8")

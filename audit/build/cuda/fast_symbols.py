@@ -1,8 +1,8 @@
-"""What the symbol table of a library says: what it needs of its device part, and which functions it defines.
+"""Read the symbol table of a library: the symbols it needs of its device part, and the functions it defines.
 
-Nothing of it is loaded or run. nvcc, and the fast build, give every kernel a function of the same name on the host. So
-a kernel that the profiler names and the library defines was compiled from the source, whatever macro, template or
-header made it; one of torch or of cuBLAS is defined elsewhere.
+The library is neither loaded nor run. nvcc and the fast build give every kernel a host function of the same name. So a
+kernel that the profiler lists and the library defines was compiled from the source, whatever macro, template or header
+made it; one of torch or of cuBLAS is defined elsewhere.
 """
 
 from __future__ import annotations
@@ -25,11 +25,11 @@ _DEVICE_VARIABLE = re.compile(
 
 @dataclass(frozen=True)
 class Symbol:
-    """What of a host library stands for something on the device.
+    """A symbol of a host library that represents a kernel or variable of the device.
 
     Args:
-        expression: its name as NVRTC is asked for it, e.g. "ns::k<float, 4>" or "&weights".
-        offsets: addresses in the library that stand for it, relative to its start.
+        expression: its name for NVRTC, e.g. "ns::k<float, 4>" or "&weights".
+        offsets: its addresses in the library, relative to the library's start.
     """
 
     expression: str
@@ -42,15 +42,15 @@ class Symbol:
 
     @property
     def needs_torch(self) -> bool:
-        """Whether its template arguments are types of torch's, which the device part does not know."""
+        """Whether its template arguments are types of torch, which the device part lacks."""
         return _TORCH_TYPE.search(self.expression) is not None
 
 
 def symbols(listing: str, *, key: str, variables: frozenset[str]) -> tuple[Symbol, ...]:
-    """The kernels instantiated in a host library and the shadows of device variables.
+    """Return the kernels instantiated in a host library and its shadows of device variables.
 
     Args:
-        listing: what `nm -C` says of it.
+        listing: its listing by `nm -C`.
         key: the static variable in every kernel's stub.
         variables: names declared `__constant__` or `__device__`, without namespaces.
     """
@@ -61,7 +61,7 @@ def symbols(listing: str, *, key: str, variables: frozenset[str]) -> tuple[Symbo
         name, address = row["name"], int(row["address"], 16)
         if name.endswith(f"::{key}"):
             signature = name.removesuffix(f"::{key}")
-            own = functions.get(signature, functions.get(f"void {signature}"))  # a name inside it shows no result type
+            own = functions.get(signature, functions.get(f"void {signature}"))  # a local variable: no result type
             expression = _expression(signature)
             found.append(Symbol(expression, (address,) if own is None else (address, own)))
         elif row["kind"] in "bBdDrRuV" and _VARIABLE.fullmatch(name) and name.rpartition("::")[2] in variables:
@@ -70,7 +70,7 @@ def symbols(listing: str, *, key: str, variables: frozenset[str]) -> tuple[Symbo
 
 
 def offset_of(name: str, listing: str) -> int:
-    """Where a function of C lies in the library. Raises LookupError if it has none of that name."""
+    """Return the offset of a C function in the library. Raises LookupError if there is none of that name."""
     found = re.search(rf"^([0-9a-fA-F]+) T {re.escape(name)}$", listing, re.MULTILINE)
     if found is None:
         raise LookupError(f"the library exports no {name}")
@@ -78,19 +78,19 @@ def offset_of(name: str, listing: str) -> int:
 
 
 def device_variables(source: CudaSource) -> frozenset[str]:
-    """Names of variables in device memory that host code may name."""
+    """Return the names of variables in device memory that host code may use."""
     return frozenset(match["name"] for match in _DEVICE_VARIABLE.finditer(source.masked))
 
 
 def _expression(signature: str) -> str:
-    """`void ns::k<float>(float const*)` to `ns::k<float>`."""
+    """Return `ns::k<float>` for `void ns::k<float>(float const*)`."""
     depth = 0
     opening = len(signature)
     for opening in range(len(signature) - 1, -1, -1):
         depth += (signature[opening] == ")") - (signature[opening] == "(")
         if depth == 0 and signature[opening] == "(":
             break
-    name = signature[:opening] or signature  # one of C has no parameters to show
+    name = signature[:opening] or signature  # a C function has no parameters in its name
     return name.removeprefix("void ").replace("(anonymous namespace)::", "").strip()
 
 
@@ -99,10 +99,7 @@ _ANONYMOUS = "(anonymous namespace)::"
 
 
 def plain_name(demangled: str) -> str:
-    """The qualified name of a function without result type, template arguments and parameters.
-
-    `void ns::scale<float, 256>(float*, int)` gives `ns::scale`.
-    """
+    """Return the qualified name of a function: `ns::scale` for `void ns::scale<float, 256>(float*, int)`."""
     text = demangled.replace(_ANONYMOUS, "").removeprefix("__device_stub__")
     head = re.split(r"[<(]", text, maxsplit=1)[0]
     return head.split(" ")[-1]

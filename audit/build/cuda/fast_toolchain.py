@@ -1,4 +1,4 @@
-"""What the fast build compiles with: g++, torch's and CUDA's headers, NVRTC; and what is made once of them."""
+"""The tools of the fast build: g++, torch's and CUDA's headers, NVRTC, and the files made once from them."""
 
 from __future__ import annotations
 
@@ -15,16 +15,16 @@ from audit.sandbox import command
 
 
 class NotFast(Unsupported):
-    """The fast build cannot take the source; that says nothing about the kernel.
+    """The fast build cannot take the source, which says nothing about the kernel.
 
     Args:
-        construct: what it cannot take, or the compiler's words.
-        line: where it stands, 0 where no line is known.
+        construct: the unsupported construct, or the compiler's message.
+        line: its line, 0 where unknown.
     """
 
     def __init__(self, construct: str, *, line: int = 0) -> None:
-        place = f" (line {line})" if line else ""
-        AuditError.__init__(self, f"the fast build does not take {construct}{place}; use the published build")
+        at = f" (line {line})" if line else ""
+        AuditError.__init__(self, f"the fast build does not take {construct}{at}; use the published build")
         self.construct = construct
         self.line = line
 
@@ -40,7 +40,7 @@ _NEWER_STANDARD = (2, 12)
 
 @dataclass(frozen=True)
 class FastToolchain:
-    """Folders, versions and flags; `host_flags` must be the same for the precompiled header and what uses it."""
+    """Folders, versions and flags; `host_flags` must be the same for the precompiled header and its users."""
 
     compiler: str
     torch: Path
@@ -51,30 +51,30 @@ class FastToolchain:
 
     @property
     def identity(self) -> tuple[str, ...]:
-        """What a compiled file depends on besides its sources."""
+        """The dependencies of a compiled file in addition to its sources."""
         nvrtc = self.nvrtc.resolve()
         return (self.compiler, self.torch_version, str(nvrtc), str(nvrtc.stat().st_size), *self.host_flags, _headers())
 
     @property
     def standard(self) -> str:
-        """The C++ standard torch's extension builder asks nvcc for."""
+        """The C++ standard of torch's extension builder."""
         return standard_of(self.torch_version)
 
     @property
     def operators(self) -> frozenset[str]:
-        """Operators that have a header of their own in torch."""
+        """The operators with a header of their own in torch."""
         return _operators(self.torch)
 
 
 def standard_of(torch_version: str) -> str:
-    """The C++ standard the extension builder of that torch asks nvcc for."""
+    """Return the C++ standard of that torch's extension builder."""
     release = tuple(int(part) for part in torch_version.split("+", maxsplit=1)[0].split(".")[:2])
     return "c++20" if release >= _NEWER_STANDARD else "c++17"
 
 
 @functools.cache
 def find() -> FastToolchain:
-    """The toolchain of this Python and this machine. Raises NotFast naming what is missing."""
+    """Return the toolchain of this Python and this machine. Raises NotFast with the missing part."""
     host = toolchain.find()
     include = cuda_include_of(host.torch)
     nvrtc = nvrtc_of(host.torch)
@@ -89,14 +89,14 @@ def find() -> FastToolchain:
 
 
 def prepare(folder: Path) -> None:
-    """Makes the precompiled header and the binding's library; nothing happens if they exist."""
+    """Make the precompiled header and the binding's library, unless they exist."""
     with ThreadPoolExecutor(max_workers=2) as pool:
         for job in (pool.submit(header, folder), pool.submit(binding, folder)):
             job.result()
 
 
 def header(folder: Path) -> Path:
-    """The file a host part includes first; its precompiled form lies beside it. Raises NotFast if torch has changed."""
+    """Return the first include of a host part, with its precompiled form next to it. Raises NotFast."""
     tools = find()
 
     def make(unfinished: Path) -> None:
@@ -109,16 +109,16 @@ def header(folder: Path) -> Path:
     return target / PRELUDE
 
 
-def header_now(folder: Path, beside: Path) -> Path:
-    """The precompiled header if it is there, else a plain one written into `beside`: one build is faster without."""
+def header_now(folder: Path, build: Path) -> Path:
+    """Return the precompiled header if it exists, else a plain one written to `build`: one build is faster without."""
     if is_whole(finished := _header_folder(folder)):
         return finished / PRELUDE
-    (beside / PRELUDE).write_text(_PRELUDE_TEXT, encoding="utf-8")
-    return beside / PRELUDE
+    (build / PRELUDE).write_text(_PRELUDE_TEXT, encoding="utf-8")
+    return build / PRELUDE
 
 
 def binding(folder: Path) -> Path:
-    """The library that calls a module's functions for Python: the emulated device's, without the device."""
+    """Return the library that calls a module's functions for Python, which the emulated device has too."""
     tools = find()
     source = toolchain.RUNTIME_SOURCES / "bind.cpp"
     target = folder / "fast-binding" / fingerprint([*tools.identity, source.read_bytes()])
@@ -131,7 +131,7 @@ def binding(folder: Path) -> Path:
 
 
 def listing(library: Path) -> str:
-    """The symbol table of a library, demangled."""
+    """Return the demangled symbol table of a library."""
     tool = ["nm", "-C", "--defined-only", str(library)]
     return command.run(tool, folder=library.parent, limit_s=_LISTING_LIMIT_S).out
 
@@ -149,7 +149,7 @@ def _run(arguments: list[str], folder: Path) -> None:
 
 @functools.cache
 def _operators(torch: Path) -> frozenset[str]:
-    """Thousands of files, and no build may change them."""
+    """Return the operators with a header: thousands of files, which do not change."""
     return frozenset(path.stem for path in (torch / "include/ATen/ops").glob("*.h"))
 
 
@@ -160,21 +160,21 @@ def _headers() -> str:
 
 
 def cuda_include_of(torch: Path) -> Path | None:
-    """The folder of CUDA's headers, None where there is none."""
+    """Return the folder of CUDA's headers, None where there is none."""
     wheels = sorted((torch.parent / "nvidia").glob("*/include"))
-    places = [home / "include" for home in _homes()] + wheels
-    return next((place for place in places if (place / "cuda_runtime.h").is_file()), None)
+    folders = [home / "include" for home in _toolkits()] + wheels
+    return next((folder for folder in folders if (folder / "cuda_runtime.h").is_file()), None)
 
 
 def nvrtc_of(torch: Path) -> Path | None:
-    """NVRTC, None where there is none: the toolkit's, which is nvcc's twin, before the one torch brought along."""
-    places = [(home, "lib64/libnvrtc.so.[0-9]*") for home in _homes()]
-    places += [(torch.parent / "nvidia", "*/lib/libnvrtc.so.[0-9]*")]
-    found = [path for folder, pattern in places for path in sorted(folder.glob(pattern))]
+    """Return NVRTC, None where there is none: the toolkit's, which has nvcc's version, else torch's."""
+    patterns = [(home, "lib64/libnvrtc.so.[0-9]*") for home in _toolkits()]
+    patterns += [(torch.parent / "nvidia", "*/lib/libnvrtc.so.[0-9]*")]
+    found = [path for folder, pattern in patterns for path in sorted(folder.glob(pattern))]
     return next(iter(found), None)
 
 
-def _homes() -> list[Path]:
-    """The toolkit's folder, and where it is by default: an nvcc on PATH may be a link without a toolkit around it."""
+def _toolkits() -> list[Path]:
+    """Return the toolkit's folder and the default one: an nvcc on PATH may be a link outside of a toolkit."""
     home = cuda_toolchain.cuda_home()
     return [*([home] if home else []), cuda_toolchain.DEFAULT_CUDA_HOME]

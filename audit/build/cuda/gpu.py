@@ -1,4 +1,4 @@
-"""The GPU at hand, asked through nvidia-smi: the judge's process never loads torch or a CUDA library."""
+"""The GPU at hand, by nvidia-smi: the judge's process loads neither torch nor a CUDA library."""
 
 from __future__ import annotations
 
@@ -24,12 +24,12 @@ SLOWED_BY = {
     0x40: "hardware thermal limit",
     0x80: "power brake",
 }
-"""Bits of the driver's throttle reasons that make a kernel slower than the card can be; idle and set clocks do not."""
+"""Bits of the driver's throttle reasons that slow a kernel down; idle and application clocks do not."""
 
 
 @dataclass(frozen=True)
 class Gpu:
-    """What stays the same: `compute_capability` is 90 for 9.0; `driver_cuda` the newest CUDA the driver runs."""
+    """The identity of a GPU: `compute_capability` is 90 for 9.0; `driver_cuda` is the newest CUDA the driver runs."""
 
     name: str
     compute_capability: int
@@ -39,13 +39,13 @@ class Gpu:
 
     @property
     def arch(self) -> str:
-        """The compute capability as TORCH_CUDA_ARCH_LIST wants it: "9.0"."""
+        """The compute capability in the form of TORCH_CUDA_ARCH_LIST: "9.0"."""
         return f"{self.compute_capability // 10}.{self.compute_capability % 10}"
 
 
 @dataclass(frozen=True)
 class GpuState:
-    """What changes: clocks in MHz, power in W, temperature in degrees C; None where the driver does not tell."""
+    """The state of a GPU: clocks in MHz, power in W, temperature in degrees C; None where unknown."""
 
     sm_mhz: float | None
     memory_mhz: float | None
@@ -54,13 +54,13 @@ class GpuState:
     slowed_by: tuple[str, ...]
 
     def evidence(self) -> dict[str, float | str | None]:
-        """The numbers as a finding keeps them."""
+        """Return the numbers for a finding."""
         numbers = {key: value for key, value in asdict(self).items() if key != "slowed_by"}
         return {**numbers, "slowed_by": ", ".join(self.slowed_by) or "nothing"}
 
 
 def find() -> Gpu:
-    """The GPU an audit uses: the first visible one.
+    """Return the GPU an audit uses: the first visible one.
 
     Raises:
         BadInput: no driver, no GPU, or a driver that does not answer.
@@ -72,7 +72,7 @@ def find() -> Gpu:
 
 
 def state() -> GpuState | None:
-    """Clocks, power and temperature now; None where the driver does not answer."""
+    """Return the present state; None where the driver does not answer."""
     try:
         return parse_state(_ask([f"--query-gpu={STATE}", *_format(), *_chosen()]))
     except BadInput:
@@ -80,7 +80,7 @@ def state() -> GpuState | None:
 
 
 def parse_identity(text: str, *, driver_cuda: tuple[int, int] | None) -> Gpu:
-    """The first GPU of an answer to `IDENTITY`. Raises BadInput if there is none or its fields are not understood."""
+    """Return the first GPU of an answer to `IDENTITY`. Raises BadInput if there is none or its fields are unknown."""
     fields = _first_row(text)
     found = re.fullmatch(r"(\d+)\.(\d)", fields[1]) if len(fields) == 4 else None
     if found is None:
@@ -90,7 +90,7 @@ def parse_identity(text: str, *, driver_cuda: tuple[int, int] | None) -> Gpu:
 
 
 def parse_state(text: str) -> GpuState:
-    """The first GPU of an answer to `STATE`. Raises BadInput if the answer has other fields."""
+    """Return the first GPU's state of an answer to `STATE`. Raises BadInput if the answer has other fields."""
     fields = _first_row(text)
     if len(fields) != 5:
         raise BadInput(f"nvidia-smi answered {text.strip()[:80]!r} where clocks were asked for")
@@ -123,7 +123,7 @@ def _format() -> list[str]:
 
 
 def _chosen() -> list[str]:
-    """CUDA numbers the visible GPUs from 0; nvidia-smi knows only the machine's own numbers."""
+    """Return the option for the first GPU visible to CUDA, by the machine's own number."""
     first = os.environ.get("CUDA_VISIBLE_DEVICES", "").split(",")[0].strip()
     return [f"--id={first}"] if first else []
 
@@ -137,20 +137,20 @@ def _number(field: str) -> float | None:
     return float(field) if re.fullmatch(r"\d+(\.\d+)?", field) else None
 
 
-TURN = "AUDIT_TURN"
-"""Names the lock file of the GPU; not set where an audit has its GPU for itself."""
-_turn_lock = threading.Lock()
-_turn_taken: list[IO[bytes]] = []
+LOCK_FILE = "AUDIT_TURN"
+"""The variable with the GPU's lock file; not set where an audit has its GPU for itself."""
+_locking = threading.Lock()
+_locked: list[IO[bytes]] = []
 
 
-def take_turn() -> None:
-    """Returns when this process may use the GPU, which is then its own until it ends.
+def lock() -> None:
+    """Wait for the GPU's lock, which this process then holds until it ends.
 
-    Of several audits that share a GPU one uses it, and the next one builds meanwhile on the processor.
+    One of several audits that share a GPU uses it, while the next one builds on the processor.
     """
-    path = os.environ.get(TURN)
-    with _turn_lock:
-        if path and not _turn_taken:
+    path = os.environ.get(LOCK_FILE)
+    with _locking:
+        if path and not _locked:
             file = Path(path).open("ab")  # noqa: SIM115  # open, and so locked, as long as the process lives
             fcntl.flock(file, fcntl.LOCK_EX)
-            _turn_taken.append(file)
+            _locked.append(file)

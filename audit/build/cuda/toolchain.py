@@ -1,6 +1,6 @@
-"""What a build for a GPU needs, found and checked before anything is compiled: nvcc, torch for CUDA, ninja.
+"""Find and check the tools of a build for a GPU before the first compilation: nvcc, torch for CUDA, ninja.
 
-compute-sanitizer is tried as well: many rented machines do not let it attach to a process.
+compute-sanitizer is tried as well: on many rented machines it cannot attach to a process.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ Release = tuple[int, int]
 
 @dataclass(frozen=True)
 class Toolchain:
-    """Folders and versions; `cuda_home` holds bin/nvcc, `ninja` the folder of the ninja program."""
+    """Folders and versions; `cuda_home` has bin/nvcc, `ninja` is the folder of the ninja program."""
 
     cuda_home: Path
     nvcc: str
@@ -37,15 +37,15 @@ class Toolchain:
 
     @property
     def cuobjdump(self) -> Path | None:
-        """The tool that lists what a library was compiled for; None where the toolkit came without it."""
+        """The tool that lists the targets of a library; None where the toolkit lacks it."""
         return _tool(self, "cuobjdump")
 
 
 def find(gpu: Gpu) -> Toolchain:
-    """The toolchain of this Python and this machine.
+    """Return the toolchain of this Python and this machine.
 
     Raises:
-        BadInput: a part is missing or two do not go together; says which and what to install.
+        BadInput: a part is missing or two do not fit; says which and what to install.
     """
     version, torch_cuda = torch_release()
     if torch_cuda is None:
@@ -68,7 +68,7 @@ def find(gpu: Gpu) -> Toolchain:
 
 
 def missing() -> str | None:
-    """What keeps this machine from auditing on a GPU, and what to do; None if nothing does."""
+    """Return why this machine cannot audit on a GPU, and what to do; None if it can."""
     try:
         find(gpus.find())
     except BadInput as error:
@@ -77,7 +77,7 @@ def missing() -> str | None:
 
 
 def torch_release() -> tuple[str, Release | None]:
-    """The version of torch and the CUDA it was built for, read from its files: importing it here would load it."""
+    """Return the version of torch and its CUDA release, read from its files without importing it."""
     spec = importlib.util.find_spec("torch")
     if spec is None or spec.origin is None:
         raise BadInput("--device cuda: torch is missing; pip install torch")
@@ -87,16 +87,16 @@ def torch_release() -> tuple[str, Release | None]:
 
 
 def cuda_home() -> Path | None:
-    """Where the toolkit is, sought in the order torch's extension builder uses; None if there is no nvcc."""
+    """Return the toolkit's folder, found in the order of torch's extension builder; None if there is no nvcc."""
     on_path = shutil.which("nvcc")
     named = os.environ.get("CUDA_HOME") or os.environ.get("CUDA_PATH")
-    places = [Path(named)] if named else []
-    places += [Path(on_path).parents[1]] if on_path else []
-    return next((place for place in (*places, DEFAULT_CUDA_HOME) if (place / "bin" / "nvcc").exists()), None)
+    homes = [Path(named)] if named else []
+    homes += [Path(on_path).parents[1]] if on_path else []
+    return next((home for home in (*homes, DEFAULT_CUDA_HOME) if (home / "bin" / "nvcc").exists()), None)
 
 
 def parse_nvcc(text: str) -> tuple[Release, str]:
-    """The release and the full version in the answer to `nvcc --version`. Raises BadInput if there is none."""
+    """Return the release and the full version in the answer to `nvcc --version`. Raises BadInput if there is none."""
     found = re.search(r"release (\d+)\.(\d+), V([\d.]+)", text)
     if found is None:
         raise BadInput(f"--device cuda: nvcc does not tell its version ({text.strip()[:80]!r}); reinstall the toolkit")
@@ -104,7 +104,7 @@ def parse_nvcc(text: str) -> tuple[Release, str]:
 
 
 def ninja_folder() -> Path:
-    """The folder of the ninja program: torch looks for it on PATH only, where a package of a venv often is not."""
+    """Return the folder of the ninja program: torch looks for it on PATH, where a package of a venv often is not."""
     spec = importlib.util.find_spec("ninja")
     if spec is not None:
         import ninja
@@ -126,26 +126,26 @@ def _dotted(release: Release) -> str:
 
 TRIAL = "import torch; torch.zeros(1, device='cuda'); torch.cuda.synchronize()"
 TRIAL_OPTIONS = ("--show-backtrace", "no", "--print-limit", "1", "--report-api-errors", "no")
-"""Those the worker gives too: a checker too old to know them counts as absent."""
+"""Options that a session uses too: a checker too old for them counts as absent."""
 TRIAL_LIMIT_S = 60.0
 
 
 def working_sanitizer(toolchain: Toolchain) -> Path | None:
-    """The program, after one trial of some 5 s on a GPU; None where it is absent or gives no answer."""
+    """Return the program after one trial of some 5 s on a GPU; None where it is absent or gives no answer."""
     program = sanitizer(toolchain)
     if program is None:
         return None
     words = [str(program), "--tool", "memcheck", *TRIAL_OPTIONS, sys.executable, "-c", TRIAL]
-    with tempfile.TemporaryDirectory(prefix="audit-") as folder:  # inside the sandbox, as it is used
+    with tempfile.TemporaryDirectory(prefix="audit-") as folder:  # in the sandbox, as in a session
         trial = command.run(words, folder=Path(folder), limit_s=TRIAL_LIMIT_S, network=True)
     return program if trial.code == 0 and "ERROR SUMMARY: 0 errors" in trial.out else None
 
 
 def sanitizer(toolchain: Toolchain) -> Path | None:
-    """The program of the toolkit, else of PATH; None where there is none."""
+    """Return the toolkit's program, else that on PATH; None where there is none."""
     return _tool(toolchain, "compute-sanitizer")
 
 
 def _tool(toolchain: Toolchain, name: str) -> Path | None:
-    beside, elsewhere = toolchain.cuda_home / "bin" / name, shutil.which(name)
-    return beside if beside.exists() else Path(elsewhere) if elsewhere else None
+    own, on_path = toolchain.cuda_home / "bin" / name, shutil.which(name)
+    return own if own.exists() else Path(on_path) if on_path else None

@@ -1,7 +1,7 @@
-"""A CUDA source to a library for the emulated device: rewrite, compile on the lowest rung of headers that holds it.
+"""Compile a CUDA source for the emulated device: rewrite it, and take the smallest header set that compiles it.
 
-The preprocessor runs first. A library is kept by the text that it gives, headers of the source included, and made from
-that text alone. What a source gives is kept too, for as long as nothing in its folder changes.
+The preprocessor runs first. A library is made from its output alone, headers of the source included, which is also its
+cache key. The output of a source is cached too, until a file in its folder changes.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from typing import Any
 from audit.build import dependencies
 from audit.build.emulated import expanded, headers, imports, prepared, ptx, rewrite_limits, toolchain
 from audit.build.emulated.cache import cache_folder, fingerprint, made
-from audit.build.emulated.prepared import Rung, prepare
+from audit.build.emulated.prepared import HeaderSet, prepare
 from audit.build.emulated.preprocess import COMPILES, OWN, TEXT, preprocess
 from audit.build.emulated.rewrite import operator_headers, rewrite
 from audit.build.names import DEVICE_PREFIX
@@ -30,11 +30,12 @@ from audit.review.unsupported import unsupported
 
 __all__ = ["EmulatedBuild", "build", "prepare"]
 
+KEY = "rung"  # of the header set, in the files of caches
 UNIT = "unit.json"
-"""Beside a preprocessed text: the rung it is for, the library made of it, and the files of the claim in it."""
+"""The file next to a preprocessed text: its header set (key `rung`), its library, and the files of the claim in it."""
 _SLOWER = {"O2": "", "O0": '#pragma GCC optimize("O0")\n'}
-# Named one by one: -fsanitize must bring no library of its own, its callbacks are the runtime's.
-_COPIES = "-Wl,--wrap=memcpy,--wrap=memmove,--wrap=memset"  # to the runtime, which checks what they touch
+# Listed one by one: -fsanitize must add no library, since the runtime has its callbacks.
+_COPIES = "-Wl,--wrap=memcpy,--wrap=memmove,--wrap=memset"  # by the runtime, which checks their accesses
 _LIBRARIES = ("-lstdc++", "-lm", "-lgcc_s", "-lgcc", "-lc")
 _LINK = ("-shared", "-nodefaultlibs", "-Wl,-z,relro,-z,now,--as-needed", _COPIES, *_LIBRARIES)
 _RECIPE = "5"  # part of every cache key; counts changes to the way this module calls the compiler
@@ -54,18 +55,18 @@ class EmulatedBuild:
     """A compiled source.
 
     Attributes:
-        library: the shared library. It needs `runtime` loaded before it.
-        rung: the header set it took.
+        library: the shared library, to be loaded after `runtime`.
+        header_set: the header set it was compiled with.
         reads: the source and the files of its folder that the compiler read for it.
         compiler: name, version, machine.
-        seconds: of wall clock that the compilation took, also when it was not this call's.
-        from_cache: nothing was compiled by this call.
-        sha256: of the library.
+        seconds: the wall time of the compilation, also of an earlier call's.
+        from_cache: whether this call compiled nothing.
+        sha256: the library's.
     """
 
     library: Path
     runtime: Path
-    rung: Rung
+    header_set: HeaderSet
     reads: tuple[SourceFile, ...]
     flags: tuple[str, ...]
     compiler: str
@@ -85,16 +86,16 @@ def build(
     """Compile a source for the emulated device, or find it compiled.
 
     Args:
-        source_path: a torch extension in one file; headers of its own lie in its folder or below.
+        source_path: a torch extension in one file; its own headers are in its folder or below.
         optimisation: "O2", or "O0" for an independent second build of the source's own functions.
-        compute_capability: of the GPU the device stands for, e.g. 75.
-        cache: a folder instead of the user's (see `audit.build.emulated.cache`).
-        progress: shows in a few words what is being compiled.
+        compute_capability: that of the modelled GPU, e.g. 75.
+        cache: replaces the user's cache (see `audit.build.emulated.cache`).
+        progress: takes the current step in a few words.
 
     Raises:
         BadInput: the source is missing or is no UTF-8.
-        Unsupported: it uses what the emulated device does not model, or reads a file that is not known to be its own.
-        CompileError: no rung compiles it.
+        Unsupported: the device does not model a construct, or the source reads a file outside of its folder.
+        CompileError: no header set compiles it.
     """
     if optimisation not in _SLOWER:
         raise ValueError(f"unknown optimisation {optimisation}; known: {', '.join(_SLOWER)}")
@@ -108,72 +109,72 @@ def build(
     translated = rewrite(source, name=source_path.name, compute_capability=compute_capability, prefix=prefix)
     translated = _SLOWER[optimisation] + translated
     tools, folder = toolchain.find(), source_path.resolve().parent
-    beside = headers.rewritten(source, folder / source_path.name, prefix=prefix)
-    texts = [prefix, translated, *beside.values(), *dependencies.marks(folder)]
+    own_headers = headers.rewritten(source, folder / source_path.name, prefix=prefix)
+    texts = [prefix, translated, *own_headers.values(), *dependencies.marks(folder)]
     key = fingerprint([_RECIPE, *tools.identity, *ptx.sources(), *texts])
-    job = _Job(source, translated, beside, folder / source_path.name, own, tell)
-    made(unit := own / "units" / f"{source_path.stem[:40]}-{key}", job.climb)
+    job = _Job(source, translated, own_headers, folder / source_path.name, own, tell)
+    made(unit := own / "units" / f"{source_path.stem[:40]}-{key}", job.preprocess)
     note = json.loads((unit / UNIT).read_text(encoding="utf-8"))
-    job.kernel(target := own / "kernels" / note["kernel"], unit / TEXT, note["rung"])
+    job.kernel(target := own / "kernels" / note["kernel"], unit / TEXT, note[KEY])
     reads = (SourceFile.of(source_path.name, text.encode()), *map(SourceFile.model_validate, note["reads"]))
     runtime = prepared.runtime(tell, folder=cache)
     return replace(_recorded(target, runtime), from_cache=not job.compiled, reads=reads)
 
 
 class _Job:
-    """One source on its way through preprocessor and compiler; `compiled` says whether the compiler ran."""
+    """The compilation of one source; `compiled` is whether the compiler ran."""
 
     def __init__(
         self,
         source: CudaSource,
         translated: str,
-        beside: dict[str, str],
+        own_headers: dict[str, str],
         path: Path,
         cache: Path,
         tell: Callable[[str], None],
     ) -> None:
-        self._source, self._translated, self._beside = source, translated, beside
+        self._source, self._translated, self._own_headers = source, translated, own_headers
         self._path, self._cache, self._tell = path, cache, tell
         self.compiled = False
 
-    def climb(self, unfinished: Path) -> None:
-        """Climb the rungs until one holds the source; leave the text there, and the name of the library made of it."""
-        rung: Rung = "micro"
-        while (log := self._try(rung, unfinished)) is not None:
-            higher = _next_rung(rung, log)
-            if higher is None:
-                raise _lacking(log) or CompileError(log, rung=rung)
-            rung = higher
+    def preprocess(self, unfinished: Path) -> None:
+        """Try the header sets in order until one compiles the source; write its text, and the name of its library."""
+        header_set: HeaderSet = "micro"
+        while (log := self._try(header_set, unfinished)) is not None:
+            larger = _next_header_set(header_set, log)
+            if larger is None:
+                raise _lacking(log) or CompileError(log, header_set=header_set)
+            header_set = larger
 
-    def kernel(self, target: Path, text: Path, rung: Rung) -> None:
-        """Have the library of a preprocessed text made. Raises CompileError."""
-        made(target, lambda unfinished: self._compile(text, rung, unfinished))
+    def kernel(self, target: Path, text: Path, header_set: HeaderSet) -> None:
+        """Make the library of a preprocessed text. Raises CompileError."""
+        made(target, lambda unfinished: self._compile(text, header_set, unfinished))
 
-    def _try(self, rung: Rung, unfinished: Path) -> str | None:
-        """The compiler's log if it refuses the source on this rung."""
-        header, flags = prepared.header(rung, self._tell, folder=self._cache), self._flags(rung)
-        operators = _operator_includes(self._source) if rung == "micro" else ""
+    def _try(self, header_set: HeaderSet, unfinished: Path) -> str | None:
+        """Return the compiler's log if it refuses the source with this header set."""
+        header, flags = prepared.header(header_set, self._tell, folder=self._cache), self._flags(header_set)
+        operators = _operator_includes(self._source) if header_set == "micro" else ""
         try:
             reads = self._preprocess(operators + self._translated, unfinished, header, flags)
             text = unfinished / TEXT
             self._check_words(text, [self._path, *(self._path.parent / one.file for one in reads)])
             key = fingerprint([_RECIPE, *toolchain.find().identity, *flags, *_LINK, text.read_bytes()])
             name = f"{self._path.stem[:40]}-{key}"
-            self.kernel(self._cache / "kernels" / name, text, rung)
+            self.kernel(self._cache / "kernels" / name, text, header_set)
         except CompileError as error:
             prefix = prepared.sources(self._cache).prefix
             return error.log.replace(prefix, DEVICE_PREFIX).replace(prefix.upper(), DEVICE_PREFIX.upper())
-        note = {"rung": rung, "kernel": name, "reads": [one.model_dump() for one in reads]}
+        note = {KEY: header_set, "kernel": name, "reads": [one.model_dump() for one in reads]}
         (unfinished / UNIT).write_text(json.dumps(note), encoding="utf-8")
         return None
 
     def _preprocess(
         self, translated: str, folder: Path, header: Path, flags: tuple[str, ...]
     ) -> tuple[SourceFile, ...]:
-        """Leave the preprocessed text in a folder; only one with inline PTX is read twice, and with its header."""
-        for place, changed in self._beside.items():
-            (folder / OWN / place).parent.mkdir(parents=True, exist_ok=True)
-            (folder / OWN / place).write_text(changed, encoding="utf-8")
+        """Write the preprocessed text to a folder; a text with inline PTX is preprocessed again with the PTX header."""
+        for path, changed in self._own_headers.items():
+            (folder / OWN / path).parent.mkdir(parents=True, exist_ok=True)
+            (folder / OWN / path).write_text(changed, encoding="utf-8")
         named, first, text = prepared.sources(self._cache), [header], folder / TEXT
         read = partial(preprocess, translated, self._path, folder, headers=first, flags=flags, ours=[named.folder])
         reads = read()
@@ -184,8 +185,8 @@ class _Job:
             text.write_text(changed, encoding="utf-8", errors="surrogateescape")
         return reads
 
-    def _flags(self, rung: Rung) -> tuple[str, ...]:
-        return (*prepared.sources(self._cache).flags, *toolchain.find().flags, *prepared.rung_flags(rung))
+    def _flags(self, header_set: HeaderSet) -> tuple[str, ...]:
+        return (*prepared.sources(self._cache).flags, *toolchain.find().flags, *prepared.header_set_flags(header_set))
 
     def _check_words(self, text: Path, own: list[Path]) -> None:
         if any(expanded.has_markers(path.read_text(encoding="utf-8", errors="replace")) for path in own):
@@ -196,25 +197,25 @@ class _Job:
     def _check_imports(self, library: Path) -> None:
         if found := imports.refused(library, prefix=prepared.sources(self._cache).prefix):
             name, why = found
-            place = re.search(rf"\b{re.escape(name)}\b", self._source.masked)
-            raise Unsupported(why, line=self._source.line_of(place.start()) if place else 0)
+            used = re.search(rf"\b{re.escape(name)}\b", self._source.masked)
+            raise Unsupported(why, line=self._source.line_of(used.start()) if used else 0)
 
-    def _compile(self, text: Path, rung: Rung, unfinished: Path) -> None:
-        """Make the library, and write down how it went."""
+    def _compile(self, text: Path, header_set: HeaderSet, unfinished: Path) -> None:
+        """Make the library, and write a note about its compilation."""
         started, tools = time.monotonic(), toolchain.find()
-        header = prepared.header(rung, self._tell, folder=self._cache)
-        self._tell(f"compiling {self._path.stem} against header set {rung}")
+        header = prepared.header(header_set, self._tell, folder=self._cache)
+        self._tell(f"compiling {self._path.stem} against header set {header_set}")
         self.compiled = True
         (unfinished / TEXT).write_bytes(text.read_bytes())
-        arguments = [*self._flags(rung), *COMPILES, *_LINK, "-o", "kernel.so"]
+        arguments = [*self._flags(header_set), *COMPILES, *_LINK, "-o", "kernel.so"]
         succeeded, log = toolchain.compile_file(arguments, folder=unfinished, reads=[header.parent])
         library = unfinished / "kernel.so"
         if not succeeded or (log := _too_many_constants(library)):
-            raise CompileError(log, rung=rung)
+            raise CompileError(log, header_set=header_set)
         self._check_imports(library)
         note: dict[str, Any] = {
-            "rung": rung,
-            "flags": [*self._flags(rung), *_LINK],
+            KEY: header_set,
+            "flags": [*self._flags(header_set), *_LINK],
             "compiler": tools.version,
             "seconds": time.monotonic() - started,
             "sha256": hashlib.sha256(library.read_bytes()).hexdigest(),
@@ -223,7 +224,7 @@ class _Job:
 
 
 def _too_many_constants(library: Path) -> str:
-    """What a GPU's compiler would say of the constants; empty if they fit."""
+    """Return the error of a GPU's compiler about too many constants; empty if they fit."""
     size, most = rewrite_limits.constant_bytes(library), rewrite_limits.MOST_CONSTANT_BYTES
     return (
         f"error: {size:,} bytes of __constant__ data: a GPU has {most:,}, so nvcc refuses this source"
@@ -232,16 +233,16 @@ def _too_many_constants(library: Path) -> str:
     )
 
 
-def _next_rung(rung: Rung, log: str) -> Rung | None:
-    """Where to try again: only names of torch's or pybind's that were not found can be there on a higher rung."""
+def _next_header_set(header_set: HeaderSet, log: str) -> HeaderSet | None:
+    """Return the next header set if it may declare the missing names, which are torch's or pybind's."""
     missing = any(_MISSING.search(line) and _is_torch_name(line) for line in log.splitlines())
-    if not missing or rung == prepared.RUNGS[-1] or toolchain.python_include() is None:
+    if not missing or header_set == prepared.HEADER_SETS[-1] or toolchain.python_include() is None:
         return None
-    return prepared.RUNGS[prepared.RUNGS.index(rung) + 1]
+    return prepared.HEADER_SETS[prepared.HEADER_SETS.index(header_set) + 1]
 
 
 def _lacking(log: str) -> Unsupported | None:
-    """A form of a call that our headers of CUB or cuBLAS have not, if the compiler's errors are about those."""
+    """Return the refusal of a call of CUB or cuBLAS that our headers lack, if the compiler's errors are about one."""
     if not (found := _OF_A_LIBRARY.search(log)):
         return None
     library = "CUB" if found["cub"] else found["name"]
@@ -249,14 +250,14 @@ def _lacking(log: str) -> Unsupported | None:
 
 
 def _is_torch_name(line: str) -> bool:
-    """Whether a message speaks of a name of torch's, or of one of its operators by its bare name."""
+    """Return whether a message contains a name of torch, or the bare name of one of its operators."""
     bare = _UNDECLARED.search(line)
     operators = toolchain.find().torch / "include/ATen/ops"
     return bool(_TORCH_NAME.search(line)) or bool(bare and (operators / f"{bare[1]}.h").is_file())
 
 
 def _operator_includes(source: CudaSource) -> str:
-    """Headers of the operators it calls, which need the lists of tensors that the micro rung leaves out if one does."""
+    """Return includes for the called operators, with the lists of tensors that `micro` lacks if one needs them."""
     folder = toolchain.find().torch / "include"
     names = [f"ATen/ops/{name}.h" for name in operator_headers(source)]
     headers = [name for name in names if (folder / name).is_file()]
@@ -267,5 +268,7 @@ def _operator_includes(source: CudaSource) -> str:
 
 def _recorded(folder: Path, runtime: Path) -> EmulatedBuild:
     note = json.loads((folder / "build.json").read_text(encoding="utf-8"))
-    note["flags"] = tuple(note["flags"])
-    return EmulatedBuild(library=folder / "kernel.so", runtime=runtime, reads=(), from_cache=False, **note)
+    note["flags"], header_set = tuple(note["flags"]), note.pop(KEY)
+    return EmulatedBuild(
+        library=folder / "kernel.so", runtime=runtime, header_set=header_set, reads=(), from_cache=False, **note
+    )

@@ -1,7 +1,7 @@
-"""The user's cache of compiled things: content-named folders, each made by one process while the others wait.
+"""The user's cache of compiled files: content-named folders, each made by one process while the others wait.
 
-An entry holds the digest of each of its files, and is looked over by every process that uses it: one that was cut
-short, damaged or added to since is made again. From then on the digests that count are those in the process's memory.
+An entry has the digest of each of its files, and every process checks it before use: an incomplete, damaged or extended
+entry is made again. From then on the digests in the process's memory count.
 """
 
 from __future__ import annotations
@@ -22,15 +22,15 @@ from audit.model.run_directory import remove
 
 SEAL = ".seal.json"
 """The digests of an entry's files, by name."""
-Print = dict[str, tuple[int, ...]]
-_whole: dict[Path, tuple[Print, dict[str, str]]] = {}
-"""Entries this process has looked over: their files' marks then, so that only what was touched since is read again, and
-the digests, to which an entry is held whatever its own file says later."""
-_looking = threading.Lock()
+Metadata = dict[str, tuple[int, ...]]
+_whole: dict[Path, tuple[Metadata, dict[str, str]]] = {}
+"""Entries this process has checked: the metadata of their files, so that only changed entries are read again, and the
+digests, which an entry must keep whatever its own file says later."""
+_checking = threading.Lock()
 
 
 def cache_folder() -> Path:
-    """$AUDIT_CACHE, or `audit` in $XDG_CACHE_HOME, or ~/.cache/audit."""
+    """Return $AUDIT_CACHE, or `audit` in $XDG_CACHE_HOME, or ~/.cache/audit."""
     if own := os.environ.get("AUDIT_CACHE"):
         return Path(own)
     shared = os.environ.get("XDG_CACHE_HOME")
@@ -38,7 +38,7 @@ def cache_folder() -> Path:
 
 
 def fingerprint(parts: Iterable[str | bytes]) -> str:
-    """24 hexadecimal digits naming the parts and their borders."""
+    """Return 24 hexadecimal digits of a hash of the parts and their lengths."""
     digest = hashlib.sha256()
     for part in parts:
         data = part.encode() if isinstance(part, str) else part
@@ -47,10 +47,10 @@ def fingerprint(parts: Iterable[str | bytes]) -> str:
 
 
 def made(folder: Path, make: Callable[[Path], None]) -> bool:
-    """Have `make` fill a folder, once. It works in a temporary one which is then renamed: none is ever half full.
+    """Have `make` fill a folder, once: a temporary one, which is then renamed. Other processes wait.
 
     Returns:
-        Whether the folder was there already. Of two processes that ask at once, one makes and the other waits.
+        Whether the folder existed already.
 
     Raises:
         BadInput: the cache cannot be written.
@@ -66,19 +66,19 @@ def made(folder: Path, make: Callable[[Path], None]) -> bool:
             digests = _seal(unfinished)
             unfinished.chmod(0o755)
             unfinished.rename(folder)
-            with _looking:
+            with _checking:
                 _whole[folder] = (_marks(folder), digests)
         finally:
-            with suppress(OSError):  # it has its name now, or holds what cannot be removed
+            with suppress(OSError):  # renamed by now, or not removable
                 remove(unfinished)
     return False
 
 
 def is_whole(folder: Path) -> bool:
-    """Whether an entry is there and holds what its maker left in it, nothing less, else or more."""
+    """Return whether an entry exists and has exactly the files of its maker."""
     try:
         marks = _marks(folder)
-        with _looking:
+        with _checking:
             known, digests = _whole.get(folder, (None, None))
         if known == marks:
             return True
@@ -87,14 +87,14 @@ def is_whole(folder: Path) -> bool:
     except (OSError, ValueError, CompileError):
         return False
     if whole := found == listed and digests in (None, found):
-        with _looking:
+        with _checking:
             _whole[folder] = (marks, found)
     return whole
 
 
 def digests(*files: Path) -> dict[Path, str]:
-    """Return the SHA-256 of files of entries that this process has made or looked over, as it held them then."""
-    with _looking:
+    """Return the SHA-256 of files of entries that this process has made or checked, from its memory."""
+    with _checking:
         entries = {file: next(each for each in file.parents if each in _whole) for file in files}
         return {file: _whole[entry][1][file.relative_to(entry).as_posix()] for file, entry in entries.items()}
 
@@ -110,31 +110,31 @@ def _digest(path: Path) -> str:
         return hashlib.file_digest(file, "sha256").hexdigest()
 
 
-def _marks(folder: Path) -> Print:
-    """Every file by its name in the folder, with what changes when it is written.
+def _marks(folder: Path) -> Metadata:
+    """Return the metadata of every file, by its name in the folder.
 
     Raises:
-        CompileError: there is something else than files and folders.
+        CompileError: there is an object other than files and folders.
     """
-    found: Print = {}
+    found: Metadata = {}
     for path in folder.rglob("*"):
         seen = path.lstat()
         if stat.S_ISREG(seen.st_mode):
             marks = (seen.st_dev, seen.st_ino, seen.st_size, seen.st_mtime_ns, seen.st_ctime_ns)
             found[path.relative_to(folder).as_posix()] = marks
         elif not stat.S_ISDIR(seen.st_mode):
-            raise CompileError(f"error: the build left {path.name}, which is no file", rung="cache")
+            raise CompileError(f"error: the build left {path.name}, which is no file", header_set="cache")
     return found
 
 
 def _emptied(folder: Path) -> Path:
-    """A folder to work in, once what killed makers left, and the entry if it is damaged, are gone.
+    """Remove folders of killed makers and a damaged entry; return a new folder to work in.
 
-    Whoever asks has the entry's lock, so nobody works on what is there.
+    The caller must hold the entry's lock.
     """
     try:
         for old in list(folder.parent.iterdir()):
-            with suppress(FileNotFoundError):  # its maker finished between two looks at it
+            with suppress(FileNotFoundError):  # its maker finished meanwhile
                 if _is_abandoned(old, own=folder):
                     _removed(old)
         unfinished = Path(tempfile.mkdtemp(prefix=f"{folder.name}.", dir=folder.parent))
@@ -147,7 +147,7 @@ def _emptied(folder: Path) -> Path:
 
 
 def _is_abandoned(path: Path, *, own: Path) -> bool:
-    """Whether a killed maker left this: its name is an entry's and an ending, and nobody has that entry's lock."""
+    """Return whether a killed maker left this: its name is an entry's with a suffix, and that entry is not locked."""
     entry = path.with_suffix("")
     lock = entry.with_name(entry.name + ".lock")
     if path.suffix == ".lock" or path.with_name(path.name + ".lock").exists() or not lock.exists():

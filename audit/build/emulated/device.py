@@ -20,13 +20,13 @@ from audit.model.errors import CompileError
 from audit.model.gpus import table
 
 BINDING = re.compile(r"PYBIND11_MODULE|TORCH_LIBRARY|PyInit_|RegisterOperators")
-"""What a source needs for Python to find a function in its library, comments counted."""
+"""The bindings by which Python finds a function in a library; comments count too."""
 SEED = 20250220
 """Seed of the random thread and block orders; the inputs have seeds of their own."""
 T4 = 75
 ORDERS = ("forward", "reverse", "random")
 MORE_ORDERS = ("lockstep", "random 1", "random 2")
-"""A number behind an order is added to the seed."""
+"""The number after an order is added to the seed."""
 
 
 @dataclass(frozen=True)
@@ -53,7 +53,7 @@ class EmulatedVariant:
             variant=self.variant.name,
             optimisation=self.optimisation,
             outcome="built",
-            header_set=self.library.rung,
+            header_set=self.library.header_set,
             compiler=self.library.compiler,
             flags=self._flags,
             seconds=round(self.library.seconds, 2),
@@ -63,7 +63,7 @@ class EmulatedVariant:
 
     @property
     def _flags(self) -> tuple[str, ...]:
-        """The compiler's flags without folders; a level but O2 is set by a pragma behind the precompiled headers."""
+        """The compiler's flags without folders; a pragma after the precompiled headers sets a level other than O2."""
         plain = tuple(flag for flag in self.library.flags if not flag.startswith(("-I", "-isystem")))
         plain = (*plain, f"__CUDA_ARCH__={self.variant.compute_capability}0")
         return plain if self.optimisation == "O2" else (*plain, f'#pragma GCC optimize("{self.optimisation}")')
@@ -91,7 +91,7 @@ class EmulatedVariant:
         )
         return EmulatedSettings(
             library=self.library.library,
-            header_set=self.library.rung,
+            header_set=self.library.header_set,
             runtime=self.library.runtime,
             digests=digests(self.library.library, self.library.runtime),
             configuration=configuration,
@@ -103,7 +103,7 @@ class EmulatedVariant:
 
 
 def in_order(order: str) -> dict[str, Any]:
-    """The part of a configuration of the emulated device that sets one of `ORDERS` or `MORE_ORDERS`."""
+    """Return the part of a configuration that sets one of `ORDERS` or `MORE_ORDERS`."""
     if order == NO_BLOCKS:
         return {**in_order("forward"), "blocks": 0}
     name, _, number = order.partition(" ")
@@ -112,7 +112,7 @@ def in_order(order: str) -> dict[str, Any]:
 
 
 def capability_named(claim: Claim) -> int:
-    """The compute capability of the oldest GPU whose numbers the claim states; that of a T4 where none is known."""
+    """Return the compute capability of the oldest GPU whose numbers the claim states; that of a T4 if none is known."""
     known = table()
     named = {one.gpu for one in claim.speedup} | {one.gpu for one in claim.observation}
     return min((known[name].compute_capability for name in named & known.keys()), default=T4)
@@ -122,8 +122,8 @@ def capability_named(claim: Claim) -> int:
 class EmulatedDevice:
     """See `audit.build.device.AuditDevice`.
 
-    It stands for a GPU of `compute_capability`, and for a variant whose claim file states one for a GPU of that.
-    A session is late after `session_limit_s` (`processes.Deadline`), a kernel after `kernel_limit_s` of processor time.
+    It models a GPU of `compute_capability`, or of the one that a variant's claim file states. The limit of a session is
+    `session_limit_s` (`processes.Deadline`), that of a kernel `kernel_limit_s` of processor time.
     """
 
     session_limit_s: float = 60.0
@@ -147,11 +147,11 @@ class EmulatedDevice:
         )
 
     def shapes(self, claim: Claim) -> tuple[Shape, ...]:
-        """The claim's shapes for the emulated device."""
+        """Return the claim's shapes for the emulated device."""
         return claim.shapes.emulated
 
     def prepare(self) -> None:
-        """Precompiled headers and the runtime."""
+        """Make the precompiled headers and the runtime."""
         prepare()
 
     def build(self, source: Path, variant: Variant, *, optimisation: str) -> BuiltVariant:
@@ -159,14 +159,14 @@ class EmulatedDevice:
         if "compute_capability" not in variant.model_fields_set:
             variant = variant.model_copy(update={"compute_capability": self.compute_capability})
         if source.suffix == ".py":
-            from audit.build.python.emulated import build_python  # it is made of this module's parts
+            from audit.build.python.emulated import build_python  # it imports this module
 
             limits = {"limit_s": self.session_limit_s, "kernel_limit_s": self.kernel_limit_s}
             return build_python(source, variant, optimisation=optimisation, **limits)
         library = build(source, optimisation=optimisation, compute_capability=variant.compute_capability)
         texts = (source.parent / one.file for one in library.reads)
         if not any(BINDING.search(one.read_text(encoding="utf-8", errors="replace")) for one in texts):
-            raise CompileError(UNBOUND, rung=library.rung)
+            raise CompileError(UNBOUND, header_set=library.header_set)
         return EmulatedVariant(
             library=library,
             variant=variant,

@@ -10,7 +10,7 @@ from audit.review.cuda_source import CudaSource
 
 @dataclass(frozen=True)
 class Edit:
-    """Put `text` in the place of the characters from `start` up to `end`."""
+    """Replace the characters from `start` up to `end` by `text`."""
 
     start: int
     end: int
@@ -18,7 +18,7 @@ class Edit:
 
 
 def apply(source: CudaSource, edits: Iterable[Edit]) -> str:
-    """The text with all edits made. Line breaks that an edit removes are put back after its text.
+    """Return the text with all edits made. Line breaks that an edit removes are put back after its text.
 
     An edit that overlaps an earlier one is left out.
     """

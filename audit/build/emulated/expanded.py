@@ -1,6 +1,6 @@
-"""The source as the compiler reads it, macros expanded: words that take code out of the device's sight.
+"""Find words in preprocessed source that hide code from the device's checks.
 
-A word can be put together by macros or stand in a header, so the text of the source alone does not tell.
+Macros or headers may contain such a word, so the text of the source alone does not suffice.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ def refused(text: str) -> tuple[str, int] | None:
     """Return the first construct of the source's own text and its line; None where there is none.
 
     Args:
-        text: what `g++ -E` leaves; lines of system headers, which no compiler takes from a claim, do not count.
+        text: the output of `g++ -E`; lines of system headers, which are never the claim's, do not count.
     """
     for _, line, each in own_lines(text):
         if found := _REFUSED.search(each):
@@ -46,5 +46,5 @@ def own_lines(text: str) -> Iterator[tuple[int, int, str]]:
 
 
 def has_markers(text: str) -> bool:
-    """Return whether a source says by itself which lines are a system header's."""
+    """Return whether a source has line markers, which could declare lines to be a system header's."""
     return _OWN_MARKER.search(text) is not None

@@ -1,4 +1,4 @@
-"""Headers of the claim beside a source, rewritten as the source is: they too hold kernels, launches, shared memory."""
+"""Rewrite the claim's own headers like the source: they too have kernels, launches and shared memory."""
 
 from __future__ import annotations
 
@@ -15,12 +15,12 @@ _MOST = 100
 
 
 def rewritten(source: CudaSource, path: Path, *, prefix: str) -> dict[str, str]:
-    """Return the text of every header by its place in the source's folder; nothing where no header changes.
+    """Return the text of every header by its path in the source's folder; empty where no header changes.
 
     Args:
-        source: the parsed source; its includes are followed as far as they name files in its folder and below.
+        source: the parsed source; its includes of files in its folder and below are followed.
         path: its file.
-        prefix: of the device's names.
+        prefix: the prefix of the device's names.
 
     Raises:
         Unsupported: a header uses what the emulated device does not model.
@@ -30,16 +30,16 @@ def rewritten(source: CudaSource, path: Path, *, prefix: str) -> dict[str, str]:
     while waiting and len(found) < _MOST:
         including, of = waiting.pop()
         for include in of.includes:
-            place = os.path.relpath(including.parent / include.header, folder)
-            text = None if place.startswith("..") or place in found else _text(folder / place)
+            name = os.path.relpath(including.parent / include.header, folder)
+            text = None if name.startswith("..") or name in found else _text(folder / name)
             if text is None:
                 continue
             header = parse(text)
             for construct in unsupported(header):
                 raise Unsupported(construct.construct)
-            found[place] = rewrite_header(header, name=str(folder / place), prefix=prefix)
-            changed = changed or not found[place].endswith(text)
-            waiting.append((folder / place, header))
+            found[name] = rewrite_header(header, name=str(folder / name), prefix=prefix)
+            changed = changed or not found[name].endswith(text)
+            waiting.append((folder / name, header))
     return found if changed else {}
 
 

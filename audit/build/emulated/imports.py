@@ -1,7 +1,7 @@
-"""The symbols of a kernel's library: it may need what ordinary programs need, and must not take a hook's place.
+"""Check the symbols of a kernel's library: it may need those of ordinary programs, and must not replace a hook.
 
-Its host code runs in one process with the emulated device. A name outside these lists says nothing against the kernel:
-the device refuses the source, as one that it does not model.
+Its host code shares a process with the emulated device. Another name does not fail the kernel: the device refuses the
+source as unsupported.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 _DYNAMIC, _ALL = 11, 2
-"""Section types: the symbols that the loader sees, and all of them."""
+"""Section types: the dynamic symbols, and all symbols."""
 _WEAK = 2
 _C = """
     abort abs aligned_alloc assert asctime atof atoi atol atoll bsearch calloc clock clock_getres clock_gettime
@@ -63,11 +63,11 @@ def refused(library: Path, *, prefix: str) -> tuple[str, str] | None:
     """Return a name that a library must not need or define, and why; None where there is none.
 
     Args:
-        library: as the linker left it.
-        prefix: of the device's names, see `prepared.Sources`.
+        library: the linked library.
+        prefix: the prefix of the device's names, see `prepared.Sources`.
 
     Raises:
-        ValueError: it is no ELF file of 64 bits.
+        ValueError: the library is no ELF file of 64 bits.
     """
     data = library.read_bytes()
     try:
@@ -85,7 +85,10 @@ def refused(library: Path, *, prefix: str) -> tuple[str, str] | None:
 
 
 def holds_cxx_library(library: Path) -> bool:
-    """Whether the C++ library was linked into this one. Raises ValueError, struct.error or IndexError: no ELF file."""
+    """Return whether the C++ library is linked statically.
+
+    Raises ValueError, struct.error or IndexError for a file that is no ELF file.
+    """
     return any(one.defined and one.name == _OF_THE_CXX_LIBRARY for one in _symbols(library.read_bytes(), _ALL))
 
 
@@ -106,13 +109,13 @@ def _shown(symbol: _Symbol, prefix: str) -> str:
 
 
 def _symbols(data: bytes, kind: int) -> Iterator[_Symbol]:
-    """The symbols of the first section of that type, but the first, which is none."""
+    """Yield the symbols of the first section of that type, without its empty first entry."""
     table, (size, count) = struct.unpack_from("<Q", data, 40)[0], struct.unpack_from("<2H", data, 58)
     sections = [struct.unpack_from("<IIQQQQIIQQ", data, table + index * size) for index in range(count)]
     found = [section for section in sections if section[1] == kind][0]  # noqa: RUF015
     start, length, names = found[4], found[5], sections[found[6]][4]
-    for place in range(start + 24, start + length, 24):
-        name, info, _, section = struct.unpack_from("<IBBH", data, place)
+    for number in range(start + 24, start + length, 24):
+        name, info, _, section = struct.unpack_from("<IBBH", data, number)
         text = data[names + name : data.index(b"\0", names + name)].decode(errors="replace")
         if text:
             yield _Symbol(text, weak=info >> 4 == _WEAK, defined=section != 0)

@@ -1,4 +1,4 @@
-"""Runs in the child: a kernel's library as Python functions; on the micro rung without pybind11 or Python.h."""
+"""Runs in a child: load a library as Python functions; for header set `micro` without pybind11 or Python.h."""
 
 from __future__ import annotations
 
@@ -21,28 +21,28 @@ class _Failure(ctypes.Structure):
 
 
 def load(
-    library: Path, rung: str, digests: Mapping[Path, str] | None = None, *, prefix: str
+    library: Path, header_set: str, digests: Mapping[Path, str] | None = None, *, prefix: str
 ) -> dict[str, Callable[..., Any]]:
-    """The functions that the extension offers, by name.
+    """Return the extension's functions by name.
 
-    `audit.build.emulated.runtime.Runtime` must be there before. Exceptions of C++ become Python's of the same kind.
+    `audit.build.emulated.runtime.Runtime` must be created before. Exceptions of C++ become Python's of the same kind.
 
     Args:
         library: `EmulatedBuild.library`.
-        rung: `EmulatedBuild.rung`.
+        header_set: `EmulatedBuild.header_set`.
         digests: see `audit.build.sealed`.
         prefix: `Runtime.prefix`.
 
     Raises:
-        OSError: the library needs a symbol that nobody has.
+        OSError: the library needs an undefined symbol.
     """
     held = sealed(library, digests)
-    return _load_module(held) if rung != "micro" else _load_micro(held, prefix)
+    return _load_module(held) if header_set != "micro" else _load_micro(held, prefix)
 
 
 def _load_micro(library: Path, prefix: str) -> dict[str, Callable[..., Any]]:
     handle = ctypes.CDLL(str(library))
-    runtime = ctypes.CDLL(None)  # the runtime is loaded for all to see
+    runtime = ctypes.CDLL(None)  # the runtime's symbols are global
     if (opened := getattr(handle, f"{prefix}_module", None)) is None:
         return {}
     opened.restype = ctypes.c_void_p
@@ -56,7 +56,7 @@ def _load_micro(library: Path, prefix: str) -> dict[str, Callable[..., Any]]:
         function.__doc__ = documented(ctypes.c_void_p(module), ctypes.c_size_t(index)).decode()
         functions.append(function)
     named: dict[str, Callable[..., Any]] = {}
-    for function in functions:  # an overload is called by the name of the first, which picks among them
+    for function in functions:  # the first function of a name picks among its overloads
         named.setdefault(function.__name__, function)
     return named
 

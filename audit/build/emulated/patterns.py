@@ -1,4 +1,4 @@
-"""What memory holds that nobody has written, as little-endian 4-byte words. Imports nothing: every stage may ask."""
+"""The contents of unwritten memory, as little-endian 4-byte words. Imports nothing, for use in every stage."""
 
 POISON_NAN = 0xFFF5FFF5
 """A NaN in float64, float32, float16 and bfloat16."""
@@ -7,11 +7,11 @@ POISON_NUMBER = 0xA5A5A5A5
 """A small negative number in every floating-point type, a large negative one as int32."""
 
 FRESH_SHARED = 0xFFF3FFF3
-"""What fresh shared memory holds: a NaN as well, and no pattern of device memory."""
+"""The contents of fresh shared memory: also a NaN, but no pattern of device memory."""
 
 FILLS = {"nan": FRESH_SHARED, "zero": 0, "large": 0x7A7A7A7A, "negative": 0xFA7AFA7A}
-"""Values that a GPU may leave in fresh shared memory and in lanes that take no part: NaN, zero, and large numbers of
-either sign in every floating-point type."""
+"""Possible contents of fresh shared memory and inactive lanes: NaN, zero, and large numbers of either sign in every
+floating-point type."""
 
 NO_BLOCKS = "none"
-"""The order of threads and blocks in which no block runs at all: what a call returns is then the work of others."""
+"""The order of threads and blocks in which no block runs: a right result is then not the kernel's."""

@@ -1,4 +1,4 @@
-"""What every kernel build needs and is made once per torch and compiler: the runtime, a precompiled header per rung."""
+"""The shared parts of kernel builds, made once per torch and compiler: the runtime, and precompiled header sets."""
 
 from __future__ import annotations
 
@@ -15,17 +15,17 @@ from audit.build.emulated import cache, toolchain
 from audit.build.names import DEVICE_PREFIX as NAME
 from audit.model.errors import CompileError
 
-Rung = Literal["micro", "slim", "full"]
+HeaderSet = Literal["micro", "slim", "full"]
 PREFIX = "prefix"
 FOLDER = toolchain.INCLUDE.parent
-RUNGS: tuple[Rung, ...] = get_args(Rung)
+HEADER_SETS: tuple[HeaderSet, ...] = get_args(HeaderSet)
 
 _TORCH = re.compile(r"#include <(?:ATen|c10)/")
 _RUNTIME_FLAGS = ("-std=c++20", "-O2", "-fPIC", "-shared", "-U_FORTIFY_SOURCE", "-fvisibility=hidden", "-g1")
 
 
 def prepare(progress: Callable[[str], None] | None = None, *, folder: Path | None = None) -> None:
-    """Make the runtime and the first rung's header, at the same time; nothing happens if they exist."""
+    """Make the runtime and the first header set in parallel, unless they exist."""
     tell = progress or (lambda _: None)
     with ThreadPoolExecutor(max_workers=2) as pool:
         jobs = [pool.submit(runtime, tell, folder=folder), pool.submit(header, "micro", tell, folder=folder)]
@@ -34,14 +34,14 @@ def prepare(progress: Callable[[str], None] | None = None, *, folder: Path | Non
 
 
 def runtime(progress: Callable[[str], None], *, folder: Path | None = None) -> Path:
-    """Path of the runtime's library, `lib<prefix>.so`, compiled if need be."""
+    """Return the path of the runtime's library, `lib<prefix>.so`; compile it if it is not in the cache."""
     tools, named = toolchain.find(), sources(folder)
     key = cache.fingerprint([*tools.identity, *_RUNTIME_FLAGS, named.prefix])
     target = (folder or cache.cache_folder()) / "runtime" / key
 
     def make(unfinished: Path) -> None:
         progress("compiling the emulated device's runtime (once)")
-        together = "".join(f'#include "{each}"\n' for each in named.plain)  # each alone reads the same headers first
+        together = "".join(f'#include "{each}"\n' for each in named.plain)  # shared headers are read once
         (unfinished / "plain.cpp").write_text(together, encoding="utf-8")
         apart = sorted(each for each in named.runtime.iterdir() if each.suffix in (".cpp", ".S"))
         texts = ["plain.cpp", *(str(each) for each in apart if each not in named.plain)]
@@ -51,43 +51,43 @@ def runtime(progress: Callable[[str], None], *, folder: Path | None = None) -> P
         arguments = [*_RUNTIME_FLAGS, *headers, *texts, "-o", f"lib{named.prefix}.so"]
         succeeded, log = toolchain.compile_file(arguments, folder=unfinished, reads=[named.folder])
         if not succeeded:
-            raise CompileError(log, rung="runtime")
+            raise CompileError(log, header_set="runtime")
 
     cache.made(target, make)
     return target / f"lib{named.prefix}.so"
 
 
-def header(rung: Rung, progress: Callable[[str], None], *, folder: Path | None = None) -> Path:
-    """The file to include first on a rung; its precompiled form lies beside it."""
+def header(header_set: HeaderSet, progress: Callable[[str], None], *, folder: Path | None = None) -> Path:
+    """Return the first include of a header set, with its precompiled form next to it."""
     tools, named = toolchain.find(), sources(folder)
-    flags = rung_flags(rung)
-    key = cache.fingerprint([*tools.identity, *flags, named.prefix, rung])
-    target = (folder or cache.cache_folder()) / "headers" / f"{rung}-{key}"
+    flags = header_set_flags(header_set)
+    key = cache.fingerprint([*tools.identity, *flags, named.prefix, header_set])
+    target = (folder or cache.cache_folder()) / "headers" / f"{header_set}-{key}"
 
     def make(unfinished: Path) -> None:
-        progress(f"precompiling torch's headers, set {rung} (once)")
-        (unfinished / "prelude.h").write_text(f'#include "{named.prefix}/prelude_{rung}.h"\n', encoding="utf-8")
+        progress(f"precompiling torch's headers, set {header_set} (once)")
+        (unfinished / "prelude.h").write_text(f'#include "{named.prefix}/prelude_{header_set}.h"\n', encoding="utf-8")
         arguments = [*named.flags, *tools.flags, *flags, "-x", "c++-header", "prelude.h", "-o", "prelude.h.gch"]
         succeeded, log = toolchain.compile_file(arguments, folder=unfinished, reads=[named.folder])
         if not succeeded:
-            raise CompileError(log, rung=rung)
+            raise CompileError(log, header_set=header_set)
 
     cache.made(target, make)
     return target / "prelude.h"
 
 
-def rung_flags(rung: Rung) -> tuple[str, ...]:
-    """Flags a rung needs beyond the toolchain's."""
-    if rung == "micro":
+def header_set_flags(header_set: HeaderSet) -> tuple[str, ...]:
+    """Return the flags of a header set in addition to the toolchain's."""
+    if header_set == "micro":
         return ()
     return (f"-isystem{toolchain.python_include()}", "-DTORCH_EXTENSION_NAME=extension")
 
 
 @dataclass(frozen=True)
 class Sources:
-    """The headers and the runtime's sources as one cache has them: `cuemu` in every name is a prefix drawn for it.
+    """The headers and the runtime's sources in one cache, with a random prefix in place of `cuemu` in every name.
 
-    No source can test for a name, a macro or a header of the device, or call what it does not get from a header.
+    So no source can test for a name, a macro or a header of the device, or call its internal functions.
     """
 
     folder: Path
@@ -111,12 +111,12 @@ class Sources:
 
     @property
     def flags(self) -> tuple[str, ...]:
-        """For what includes the headers, before all other folders, as the system's: `expanded` leaves them alone."""
+        """The flags for the headers, as system headers, which `expanded` ignores, before all other folders."""
         return (f"-isystem{self.include}",)
 
 
 def sources(folder: Path | None = None) -> Sources:
-    """The sources in that cache, made if need be."""
+    """Return the sources in that cache; write them if they are missing."""
     target = (folder or cache.cache_folder()) / "device" / _contents()
     cache.made(target, _renamed)
     return Sources(target, (target / PREFIX).read_text(encoding="utf-8"))
@@ -139,5 +139,5 @@ def _files() -> list[Path]:
 
 @functools.cache
 def _contents() -> str:
-    """Changes with every change of our own headers and sources."""
+    """Return a hash of our own headers and sources."""
     return cache.fingerprint(part for each in _files() for part in (str(each.relative_to(FOLDER)), each.read_bytes()))

@@ -1,4 +1,4 @@
-"""The text that the compiler sees of a source, headers included, and the files of the claim in it."""
+"""Preprocess a source: write its text with headers, and list the files of the claim in it."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from audit.model.errors import CompileError, Unsupported
 
 TEXT, RULE, OWN = "kernel.ii", "kernel.d", "rewritten"
 COMPILES = ("-fpreprocessed", "-fpch-preprocess", "-x", "c++-cpp-output", TEXT)
-"""Arguments that compile the text; the precompiled header is read from its own file."""
+"""Arguments that compile the text; the compiler reads the precompiled header from its own file."""
 _INPUT = "kernel.cpp"
 _PREPROCESSES = ("-E", "-fpch-preprocess", "-fno-working-directory", "-MD", "-MF", RULE, _INPUT, "-o", TEXT)
 _PRECOMPILED = re.compile(r"^[ \t]*#[ \t]*pragma[ \t]+GCC[ \t]+pch_preprocess\b.*$", re.MULTILINE)
@@ -31,18 +31,18 @@ def preprocess(
     """Write `TEXT` into a folder.
 
     Args:
-        text: what the source was translated to.
-        source: its file; headers of its own lie in its folder or below.
-        folder: where the preprocessor runs; rewritten headers, which come before those beside the source, lie in `OWN`.
-        headers: what comes first; the first of them is precompiled.
-        flags: for the compiler.
+        text: the rewritten source.
+        source: its file; its own headers are in its folder or below.
+        folder: the working directory; `OWN` in it has rewritten headers, which replace those of the source.
+        headers: the first includes, of which the first is precompiled.
+        flags: the compiler's.
         ours: folders of the kit's own headers.
 
     Returns:
         The files of the claim that were read, in the order of their names.
 
     Raises:
-        CompileError: the preprocessor refuses the text; `rung` is left empty.
+        CompileError: the preprocessor refuses the text; `header_set` is empty.
         Unsupported: it read a file that is neither the claim's nor the compiler's.
     """
     (folder / _INPUT).write_text(text, encoding="utf-8")
@@ -51,12 +51,12 @@ def preprocess(
     arguments = [*flags, f"-iquote{OWN}", f"-iquote{source.parent}", *included, *_PREPROCESSES]
     succeeded, log = toolchain.compile_file(arguments, folder=folder, reads=[header.parent, source.parent, *ours])
     if not succeeded:
-        raise CompileError(log, rung="")
+        raise CompileError(log, header_set="")
     for found in _PRECOMPILED.finditer((folder / TEXT).read_text(encoding="utf-8", errors="replace")):
         if f'"{header}.gch"' not in found.group():
             raise Unsupported("a precompiled header of the source's own")
     rule = (folder / RULE).read_text(encoding="utf-8", errors="surrogateescape")
     known = [header.parent, *ours, *toolchain.header_folders(tuple(flags))]
-    beside = re.compile(rf"\A(?:\./)?{OWN}/")
-    names = [beside.sub(lambda _: f"{source.parent}/", name) for name in listed(rule)]
+    rewritten = re.compile(rf"\A(?:\./)?{OWN}/")
+    names = [rewritten.sub(lambda _: f"{source.parent}/", name) for name in listed(rule)]
     return own_files(names, source=source, build=folder, toolchain=known)

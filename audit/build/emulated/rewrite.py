@@ -1,7 +1,7 @@
-"""From a CUDA source to C++ that the host compiler reads against the emulation headers.
+"""Rewrite a CUDA source to C++ for the host compiler and the emulation headers.
 
-Only what C++ cannot say is replaced: launches, shared memory, and the few host expressions that ask for a GPU.
-Every line of the result stands on the line number it has in the source.
+Only constructs outside C++ are replaced: launches, shared memory, and the few host expressions that require a GPU.
+Every line keeps its line number.
 """
 
 from __future__ import annotations
@@ -42,29 +42,29 @@ _OPERATOR = re.compile(r"\b(?:torch|at)\s*::\s*(?P<name>[a-z_]\w*)\s*\(")
 
 
 @dataclass(frozen=True)
-class _Place:
+class _Position:
     offset: int
     line: int
 
 
 def rewrite(source: CudaSource, *, name: str, compute_capability: int, prefix: str = NAME) -> str:
-    """C++ text of the source for the emulated device.
+    """Return the C++ text of the source for the emulated device.
 
     Args:
         source: the parsed source.
-        name: the file name that compiler messages and line tables shall show, e.g. "claimed.cu".
-        compute_capability: of the GPU that the emulated device stands for, e.g. 75.
-        prefix: of the device's names.
+        name: the file name for compiler messages and line tables, e.g. "claimed.cu".
+        compute_capability: that of the modelled GPU, e.g. 75.
+        prefix: the prefix of the device's names.
 
     Raises:
-        Unsupported: the source has the device's own name.
+        Unsupported: the source contains the device's own name.
     """
     last = _after_includes(source, name=name, compute_capability=compute_capability)
     return _rewritten(source, [*_edits(source), last], name=name, prefix=prefix)
 
 
 def rewrite_header(source: CudaSource, *, name: str, prefix: str = NAME) -> str:
-    """C++ text of a header beside a source, as `rewrite` gives that of the source."""
+    """Return the C++ text of a header of the claim, see `rewrite`."""
     return _rewritten(source, [*_edits(source)], name=name, prefix=prefix)
 
 
@@ -97,7 +97,7 @@ def _spelt(own: str, prefix: str) -> str:
 
 
 def operator_headers(source: CudaSource) -> list[str]:
-    """Names called as `torch::NAME(` or `at::NAME(`, sorted. Not each of them has a header ATen/ops/NAME.h."""
+    """Return the names called as `torch::NAME(` or `at::NAME(`, sorted. Not each has a header ATen/ops/NAME.h."""
     return sorted({match["name"] for match in _OPERATOR.finditer(source.masked)})
 
 
@@ -111,11 +111,11 @@ def _quoted(text: str) -> str:
 
 
 def _launch(source: CudaSource, launch: Launch) -> Iterator[Edit]:
-    """The launch in three pieces, so that configuration and arguments stay where they are."""
+    """Rewrite a launch around its configuration and its arguments."""
     macro = source.macro_at(launch.start)
     shown = _quoted(launch.kernel_text)
     if macro and launch.kernel_text in macro.parameters:
-        shown = f"#{launch.kernel_text}"  # the kernel that the macro is called with
+        shown = f"#{launch.kernel_text}"  # the macro's argument
     yield Edit(launch.start, launch.configuration_start, f"::cuemu::launch({shown}, {launch.line}, ")
     yield Edit(launch.configuration_end, launch.arguments_start, ").with(")
     yield from _null_arguments(source, launch)
@@ -123,7 +123,7 @@ def _launch(source: CudaSource, launch: Launch) -> Iterator[Edit]:
 
 
 def _null_arguments(source: CudaSource, launch: Launch) -> Iterator[Edit]:
-    """`NULL` and a 0 for a pointer lose their meaning when passed on by type."""
+    """Replace `NULL` and a 0 for a pointer, which a template would pass on as integers, by `nullptr`."""
     named = [each for each in source.by_name.get(launch.kernel_name, ()) if each.kind == "kernel"]
     parameters = named[0].parameters if len(named) == 1 else ()
     for index, (start, end) in enumerate(split_commas(source.masked, launch.arguments_start, launch.end - 1)):
@@ -143,14 +143,14 @@ def _host_expressions(source: CudaSource) -> Iterator[Edit]:
             yield Edit(*match.span("changed"), '"cpu"')
     for match in _DISPATCH.finditer(source.masked):
         closing = matching(source.masked, match.end() - 1)
-        within = min(closing, match.end() + LONGEST)  # all but the last argument is short
+        within = min(closing, match.end() + LONGEST)  # only the last argument is long
         for start, end in split_commas(source.masked, match.end(), within)[:4] if closing > 0 else ():
             if called := _TYPE_CALL.search(source.masked[start:end]):
                 yield Edit(start + called.start("type"), start + called.end("type"), "scalar_type()")
 
 
 def _copies(source: CudaSource) -> Iterator[Edit]:
-    """In device code and macros: of a known length the compiler makes moves, whose accesses it does not report."""
+    """Rewrite copies in device code and macros: the compiler inlines one of known length without reporting accesses."""
     for match in _COPY.finditer(source.masked):
         function = source.function_at(match.start())
         if source.macro_at(match.start()) or (function is not None and function.kind != "host"):
@@ -158,8 +158,8 @@ def _copies(source: CudaSource) -> Iterator[Edit]:
 
 
 def _addresses(source: CudaSource) -> Iterator[Edit]:
-    """A kernel's address as `void*` loses the parameters that a launch needs: in a launch it keeps its type, elsewhere
-    the cast notes them."""
+    """Rewrite casts of a kernel's address to `void*`, which lose the parameters that a launch needs: in a launch the
+    cast is removed, elsewhere it records them."""
     direct = [match.span("cast") for match in _KERNEL_CAST.finditer(source.masked)]
     yield from (Edit(*span, "") for span in direct)
     for match in _ADDRESS.finditer(source.masked):
@@ -170,17 +170,17 @@ def _addresses(source: CudaSource) -> Iterator[Edit]:
 
 
 def _after_includes(source: CudaSource, *, name: str, compute_capability: int) -> Edit:
-    """What turns the GPU names of torch's headers into CPU ones must come after the last of those headers."""
-    place = _end_of_includes(source)
+    """Insert the header that maps torch's GPU names to CPU ones after the last include."""
+    at = _end_of_includes(source)
     text = f'#define CUEMU_ARCH {compute_capability * 10}\n#include "cuemu/after_includes.h"\n'
-    broken = place.offset > 0 and source.text[place.offset - 1] != "\n"
-    return Edit(place.offset, place.offset, "\n" * broken + text + _line_marker(place.line + broken, name))
+    broken = at.offset > 0 and source.text[at.offset - 1] != "\n"
+    return Edit(at.offset, at.offset, "\n" * broken + text + _line_marker(at.line + broken, name))
 
 
-def _end_of_includes(source: CudaSource) -> _Place:
-    """The line after the last include, or after the `#endif` of the conditional that holds it and no code."""
+def _end_of_includes(source: CudaSource) -> _Position:
+    """Return the line after the last include, or after the `#endif` of the conditional around it without code."""
     if not source.includes:
-        return _Place(0, 1)
+        return _Position(0, 1)
     last = source.includes[-1]
     end = last.end
     starts = [function.start for function in source.functions]
@@ -193,4 +193,4 @@ def _end_of_includes(source: CudaSource) -> _Place:
             end = max(end, past - (source.text[past - 1] == "\n"))
     newline = source.text.find("\n", end)
     offset = len(source.text) if newline < 0 else newline + 1
-    return _Place(offset, source.line_of(offset))
+    return _Position(offset, source.line_of(offset))

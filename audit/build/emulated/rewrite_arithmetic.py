@@ -1,6 +1,7 @@
-"""Casts and shifts that C++ leaves open and a GPU does not: a float out of an integer's range, a count out of a width.
+"""Rewrite casts and shifts that are undefined in C++ but not on a GPU: a float out of an integer's range, a count out
+of a width.
 
-In device functions that the grammar can read; not in macros, not where a conversion has no cast, not `<<=`.
+It covers device functions that the grammar can read; not macros, conversions without a cast, or `<<=`.
 """
 
 from __future__ import annotations
@@ -22,7 +23,7 @@ _INTEGER = re.compile(
 
 
 def edits(source: CudaSource) -> Iterator[Edit]:
-    """Calls of ours around the operand of such a cast and the left operand of a shift."""
+    """Yield calls around the operand of such a cast and the left operand of a shift."""
     found = nodes_of(source.tree, _KINDS)
     for node, above in (each for kind in sorted(_KINDS) for each in found[kind]):
         function = source.function_at(node.start_byte)
@@ -39,7 +40,7 @@ def _cast(source: CudaSource, node: Node, around: Node) -> Iterator[Edit]:
 
 
 def _call(source: CudaSource, node: Node, _: Node) -> Iterator[Edit]:
-    """`static_cast<int>(x)` and `int(x)`."""
+    """Rewrite `static_cast<int>(x)` and `int(x)`."""
     function, arguments = node.child_by_field_name("function"), node.child_by_field_name("arguments")
     if function is None or arguments is None or arguments.named_child_count != 1:
         return
@@ -58,14 +59,14 @@ def _shift(source: CudaSource, node: Node, around: Node) -> Iterator[Edit]:
     if left is None or right is None or sign is None or sign.type not in ("<<", ">>") or right.type == "number_literal":
         return
     compared = around.type == "binary_expression" and "<" in source.masked[around.start_byte : node.start_byte]
-    if sign.type == ">>" and (compared or left.type == "number_literal"):  # perhaps the end of template arguments
+    if sign.type == ">>" and (compared or left.type == "number_literal"):  # may end template arguments
         return
     yield Edit(left.start_byte, left.start_byte, "::cuemu::shifted(")
     yield Edit(left.end_byte, left.end_byte, ")")
 
 
 def _integer(source: CudaSource, node: Node) -> str:
-    """The type that a node spells if it is an integer's, else nothing."""
+    """Return the type of a node if it is an integer type, else an empty text."""
     text = " ".join(source.masked[node.start_byte : node.end_byte].split())
     return text if _INTEGER.fullmatch(text) else ""
 

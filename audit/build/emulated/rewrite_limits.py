@@ -1,4 +1,4 @@
-"""What a GPU's compiler or driver holds a source to and a host compiler does not: launch bounds, bytes of constants."""
+"""Limits that a GPU's compiler or driver enforces and a host compiler does not: launch bounds, bytes of constants."""
 
 from __future__ import annotations
 
@@ -20,17 +20,17 @@ _NAME = re.compile(r"(\w+)\s*(?:\[.*)?\Z", re.DOTALL)
 _NEXT = re.compile(r"[;({]")
 _LONGEST_HEAD = 8 * LONGEST
 _SECTION = ".nv.constants"
-"""No name of C, for which the linker would make symbols."""
+"""Not a C identifier, for which the linker would make symbols."""
 
 
 def edits(source: CudaSource) -> Iterator[Edit]:
-    """A check at the start of every kernel with bounds, and a word in a section for the size of every constant."""
+    """Yield a check at the start of each kernel with bounds, and a word in a section with each constant's size."""
     yield from _launch_bounds(source)
     yield from _constants(source)
 
 
 def constant_bytes(library: Path) -> int:
-    """How many bytes of `__constant__` data the source of a library declares."""
+    """Return the bytes of `__constant__` data that the source of a library declares."""
     data = library.read_bytes()
     table, (size, count, names) = struct.unpack_from("<Q", data, 40)[0], struct.unpack_from("<3H", data, 58)
     sections = [struct.unpack_from("<IIQQQQ", data, table + index * size) for index in range(count)]
@@ -42,7 +42,7 @@ def constant_bytes(library: Path) -> int:
 
 
 def _launch_bounds(source: CudaSource) -> Iterator[Edit]:
-    """Read by brackets alone: a check in the body of another kernel would refuse right launches."""
+    """Find kernels by brackets alone: a check in the body of another kernel would refuse right launches."""
     if not _BOUNDS.search(source.masked):
         return
     flat = blank_directives(source.masked)
@@ -57,18 +57,18 @@ def _launch_bounds(source: CudaSource) -> Iterator[Edit]:
         macro = source.macro_at(match.start())
         if not bounds:
             continue
-        if macro and _body(source.masked, closing + 1, macro.end, bounds) < 0:  # an annotation of the source's own
-            places = [_body(flat, use, len(flat), bounds) for use in uses.pop(macro.name, ())]
-            free = [place for place in places if place >= 0 and not macro.parameters]
+        if macro and _body(source.masked, closing + 1, macro.end, bounds) < 0:  # a macro that is an annotation
+            ends = () if macro.parameters else uses.pop(macro.name, ())
+            starts = [_body(flat, use, len(flat), bounds) for use in ends]
         else:
-            free = [_body(source.masked, closing + 1, len(source.masked), bounds)]
-        for place in free:
-            if place >= 0:
-                yield Edit(place, place, f" ::cuemu::launch_bounds({bounds});")
+            starts = [_body(source.masked, closing + 1, len(source.masked), bounds)]
+        for start in starts:
+            if start >= 0:
+                yield Edit(start, start, f" ::cuemu::launch_bounds({bounds});")
 
 
 def _body(masked: str, start: int, end: int, bounds: str) -> int:
-    """Where the body of the function starts whose head goes on here; -1 if none does or a parameter hides a name."""
+    """Return the start of the body of the function with this head; -1 if there is none or a parameter hides a name."""
     parameters, first, end = "", start, min(end, start + _LONGEST_HEAD)
     while (found := _NEXT.search(masked, start, min(end, start + LONGEST))) and found.group() == "(":
         start = matching(masked, found.start()) + 1
@@ -98,7 +98,7 @@ def _constants(source: CudaSource) -> Iterator[Edit]:
 
 
 def _end(masked: str, start: int) -> int:
-    """The offset of the semicolon that ends a declaration, past the brackets of its initialiser; -1 without one."""
+    """Return the offset of the semicolon that ends a declaration, past its initialiser; -1 without one."""
     while (found := _NEXT.search(masked, start)) and found.group() != ";":
         closing = matching(masked, found.start())
         if closing < 0:

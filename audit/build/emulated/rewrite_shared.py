@@ -1,7 +1,7 @@
-"""Shared memory in C++: a reference into the block's arena, a pointer where the launch gives the size.
+"""Rewrite shared memory to C++: a reference into the block's arena, or a pointer where the launch gives the size.
 
-C++ cannot tell a variable at namespace scope that belongs to the running block, so each function that names one
-gets its own reference or pointer at the start of its body.
+C++ has no variables at namespace scope that belong to the running block, so each function that uses one gets its own
+reference or pointer at the start of its body.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ _OUTSIDE = re.compile(r"(?:\bnamespace(?:\s+[\w:]+)?|\bextern\s*\"\s*\")\s*\Z")
 
 @dataclass(frozen=True)
 class _Variable:
-    """A shared variable; `before` must stand once in the scope of the declaration, `local` makes the name usable."""
+    """A shared variable; `before` comes once in the scope of the declaration, `local` defines the name."""
 
     name: str
     before: str
@@ -32,7 +32,7 @@ class _Variable:
 
 
 def edits(source: CudaSource) -> Iterator[Edit]:
-    """The edits for every declaration. Types are numbered through the file, so that no two share a slot."""
+    """Yield the edits for every declaration. Types are numbered in the file, so that no two share a slot."""
     number = 0
     uses: _Uses | None = None
     for declaration in source.shared:
@@ -51,7 +51,7 @@ def edits(source: CudaSource) -> Iterator[Edit]:
 
 
 def _suffix(source: CudaSource, declaration: SharedDeclaration, index: int, number: int) -> str:
-    """A number; with the name behind it where a macro declares the name it is given, perhaps twice in one scope."""
+    """Return a number, with the name after it where a macro declares its argument, perhaps twice in one scope."""
     macro = source.macro_at(declaration.start)
     name = declaration.names_and_dims[index][0]
     return f"{number}_##{name}" if macro and name in macro.parameters else str(number)
@@ -81,7 +81,7 @@ def _element(declaration: SharedDeclaration, index: int) -> str:
 
 
 class _Uses:
-    """Which functions name a variable that none of their own declarations or parameters hides."""
+    """The functions that use a variable which none of their declarations or parameters hides."""
 
     def __init__(self, source: CudaSource) -> None:
         self._functions: dict[str, dict[Function, None]] = {}
@@ -96,7 +96,7 @@ class _Uses:
         self._declared = Counter[str]()
 
     def edits(self, declaration: SharedDeclaration, variable: _Variable) -> Iterator[Edit]:
-        """Make the name usable at the start of each such function behind the declaration."""
+        """Define the name at the start of each such function after the declaration."""
         self._declared[variable.name] += 1
         for function in self._functions.get(variable.name, ()) if self._declared[variable.name] <= _MOST else ():
             if function.start >= declaration.end and (function, variable.name) not in self._hidden:
@@ -104,18 +104,18 @@ class _Uses:
 
 
 def at_namespace_scope(source: CudaSource, offset: int) -> bool:
-    """Whether only namespaces and `extern "C"` stand around the offset. Asked of the brackets: the grammar may have
-    lost the function to a syntax error."""
+    """Return whether only namespaces and `extern "C"` contain the offset, by the brackets: the grammar may miss a
+    function after a syntax error."""
     if source.macro_at(offset) or source.function_at(offset):
         return False
-    places, outside = _scopes(source)
-    return outside[bisect_left(places, offset) - 1]
+    offsets, outside = _scopes(source)
+    return outside[bisect_left(offsets, offset) - 1]
 
 
 @lru_cache(maxsize=1)
 def _scopes(source: CudaSource) -> tuple[list[int], list[bool]]:
-    """The offset of each curly bracket, and whether only namespaces and `extern "C"` stand around what follows it."""
-    places, outside, opened = [-1], [True], list[bool]()
+    """Return the offset of each brace, and whether only namespaces and `extern "C"` are open after it."""
+    offsets, outside, opened = [-1], [True], list[bool]()
     for match in re.finditer(r"[{}]", source.masked):
         if match.group() == "{":
             before = source.masked[max(0, match.start() - 200) : match.start()]
@@ -123,5 +123,5 @@ def _scopes(source: CudaSource) -> tuple[list[int], list[bool]]:
             outside.append(outside[-1] and _OUTSIDE.search(before) is not None)
         else:
             outside.append(opened.pop() if opened else True)
-        places.append(match.start())
-    return places, outside
+        offsets.append(match.start())
+    return offsets, outside

@@ -1,4 +1,4 @@
-"""Runs in the child that loads a kernel: settings and findings of the emulated device, through ctypes."""
+"""Runs in the child that loads a kernel: configure the emulated device and read its reports, through ctypes."""
 
 from __future__ import annotations
 
@@ -17,16 +17,16 @@ from audit.build.sealed import sealed
 __all__ = ["ALLOCATORS", "ORDERS", "POISON_NAN", "POISON_NUMBER", "Runtime"]
 
 ALLOCATORS = ("plain", "poison_nan", "poison_number", "zero", "reuse")
-"""What fresh device memory holds. "reuse" hands out the block of that size freed last, its contents kept."""
+"""The contents of fresh device memory. "reuse" hands out the block of that size freed last, with its contents."""
 
 ORDERS = ("forward", "reverse", "random", "lockstep")
-"""In which order threads of a block, or blocks of a grid, are started. In lockstep, an order of threads alone, the
-lanes of a warp do every access of shared and device memory together."""
+"""The order in which threads of a block, or blocks of a grid, start. In lockstep, an order of threads alone, the lanes
+of a warp make every access of shared and device memory together."""
 
 
 Access = Literal["read", "write", "atomic"]
 ACCESSES = ("read", "write", "atomic")
-"""As the access checker numbers them in `runtime/checker.h`: 0, 1, and 2 for an atomic, which is no plain write."""
+"""In the order of their numbers in `runtime/checker.h`."""
 
 CONTROLS = {
     "install_allocator": None,
@@ -43,26 +43,26 @@ CONTROLS = {
     "end_programs": None,
     "touch": None,
 }
-"""Functions of the runtime that have no exported name, in the order of the table in `runtime/control.cpp`, and their
-results. The runtime gives the table out once."""
+"""The types of the results of the runtime's unexported functions, in the order of the table in `runtime/control.cpp`.
+The runtime hands out the table once."""
 
 
 class Runtime:
-    """The runtime's library in this process. From its making on, all CPU tensors lie in the emulated device's memory.
+    """The runtime's library in this process. Once it is created, CPU tensors are made in the emulated device's memory.
 
     Args:
         library: path of the runtime (`EmulatedBuild.runtime`).
         digests: see `audit.build.sealed`.
 
     Attributes:
-        prefix: of every name that the runtime exports.
+        prefix: the prefix of the runtime's exported names.
 
     Raises:
-        RuntimeError: this process has made one before.
+        RuntimeError: this process has created one before.
     """
 
     def __init__(self, library: Path, digests: Mapping[Path, str] | None = None) -> None:
-        for name in ("libc10.so", "libtorch_cpu.so"):  # the names it needs, made visible to it
+        for name in ("libc10.so", "libtorch_cpu.so"):  # it needs their symbols
             ctypes.CDLL(str(Path(torch.__file__).parent / "lib" / name), mode=ctypes.RTLD_GLOBAL)
         self.prefix = library.stem.removeprefix("lib")
         opened = ctypes.CDLL(str(sealed(library, digests)), mode=ctypes.RTLD_GLOBAL)
@@ -87,23 +87,23 @@ class Runtime:
         kernel_seconds: float = 20.0,
         blocks: int = -1,
     ) -> None:
-        """Set how the device behaves from the next allocation and launch on.
+        """Configure the device from the next allocation and launch on.
 
         Args:
             allocator: one of `ALLOCATORS`.
             thread_order: one of `ORDERS`.
             block_order: one of `ORDERS`.
-            seed: of the random orders; one seed gives every block of threads another order.
-            checker: record and judge every access of device code; slower.
-            compute_capability: whose launch limits hold, e.g. 75.
-            shared_word: 4 bytes that fresh shared memory holds.
-            lane_word: 4 bytes that a shuffle gets from a lane that takes no part.
-            kernel_seconds: of processor time that one launch may take.
-            blocks: so many blocks of each launch are run, its corners and drawn ones, but a grid of few threads whole;
-                0 runs nothing and checks a launch against the limits alone; -1 runs all.
+            seed: the seed of random orders, which differ between blocks.
+            checker: record and check every access of device code; slower.
+            compute_capability: that of the launch limits, e.g. 75.
+            shared_word: the 4 bytes in fresh shared memory.
+            lane_word: the 4 bytes that a shuffle gets from an inactive lane.
+            kernel_seconds: the limit of a launch in processor time.
+            blocks: the blocks of each launch to run, its corners and random ones; a grid of few threads is run whole; 0
+                only checks a launch against the limits; -1 runs all.
 
         Raises:
-            ValueError: for a name that is not known.
+            ValueError: an unknown name.
         """
         self._call["configure"](
             _index(allocator, ALLOCATORS),
@@ -119,18 +119,18 @@ class Runtime:
         )
 
     def launches(self) -> list[dict[str, Any]]:
-        """Every launch since the last reset: kernel, line, grid, block, shared bytes, threads, why it was refused."""
+        """Return every launch since the last reset: kernel, line, grid, block, shared bytes, threads, refusal."""
         return _list(self._call["launches"]())
 
     def reports(self) -> list[dict[str, Any]]:
-        """What went wrong on the device since the last reset, equal events counted once."""
+        """Return the device's reports since the last reset, equal ones with a count."""
         return _list(self._call["reports"]())
 
     def write_counts(self, tensor: torch.Tensor) -> bytes:
-        """How often kernels wrote each 4-byte word of a contiguous tensor since the last reset, at most 255.
+        """Return the number of writes to each 4-byte word of a contiguous tensor since the last reset, at most 255.
 
         Raises:
-            ValueError: for a tensor that does not lie in device memory in one piece.
+            ValueError: the tensor is not contiguous or not in device memory.
         """
         if not tensor.is_contiguous():
             raise ValueError("write_counts needs a contiguous tensor")
@@ -143,9 +143,9 @@ class Runtime:
         return counts.raw
 
     def blank_unwritten(self, tensor: torch.Tensor) -> bool:
-        """Put the pattern of fresh memory over every byte of a contiguous tensor that the last launch did not write.
+        """Fill every byte of a contiguous tensor that the last launch did not write with the pattern of fresh memory.
 
-        False where all of that launch was run, or where the tensor does not lie in device memory in one piece.
+        Return False where that launch was run whole, or where the tensor is not contiguous or not in device memory.
         """
         if not tensor.is_contiguous():
             return False
@@ -153,7 +153,7 @@ class Runtime:
         return bool(self._call["blank_unwritten"](ctypes.c_void_p(tensor.data_ptr()), ctypes.c_uint64(size)))
 
     def freed_blocks(self) -> list[tuple[int, int]]:
-        """Address and bytes of the blocks that are free now, the one freed last first. Their contents are kept."""
+        """Return address and bytes of the free blocks, the one freed last first. Their contents are kept."""
         address, size = ctypes.c_void_p(), ctypes.c_uint64()
         blocks: list[tuple[int, int]] = []
         while self._call["freed_block"](ctypes.c_size_t(len(blocks)), ctypes.byref(address), ctypes.byref(size)):
@@ -176,7 +176,7 @@ class Runtime:
         return bool(self._call["begin_programs"](kernel.encode(), ctypes.c_uint32(line), *sizes, ctypes.c_uint64(run)))
 
     def begin_program(self) -> None:
-        """Begin the next program: to the access checker a block of one thread."""
+        """Begin the next program, which the access checker treats as a block of one thread."""
         self._call["begin_program"]()
 
     def end_programs(self, *, kept: bool) -> None:
@@ -184,17 +184,17 @@ class Runtime:
         self._call["end_programs"](ctypes.c_bool(kept))
 
     def touch(self, addresses: Any, *, size: int, access: Access, line: int, values: Any = None) -> Any:
-        """Tell the access checker of one access of a program.
+        """Report one access of a program to the access checker.
 
         Args:
-            addresses: of the elements, a numpy vector of uint64 in one piece.
+            addresses: those of the elements, a contiguous numpy vector of uint64.
             size: bytes of an element.
-            access: what the program does with them.
-            line: of the source.
-            values: what is written there now, in one piece; None where nothing is.
+            access: the kind of access.
+            line: the line of the source.
+            values: the contiguous values to write; None for no write.
 
         Returns:
-            For each element whether it lies in memory; one that does not was reported, and nothing was written there.
+            Whether each element is in memory; one that is not was reported and not written.
         """
         mapped = ctypes.create_string_buffer(len(addresses))
         at = ctypes.c_void_p(addresses.ctypes.data)
@@ -204,11 +204,11 @@ class Runtime:
         return np.frombuffer(mapped.raw, dtype=np.bool_, count=len(addresses))
 
     def reset(self) -> None:
-        """Forget launches, reports and write counts. An error that a kernel left behind stays, as CUDA's does."""
+        """Clear launches, reports and write counts. An error of a kernel stays, as in CUDA."""
         self._call["reset"]()
 
     def recover(self) -> None:
-        """What no GPU offers: clear the error that a fault left behind."""
+        """Clear the error of a fault, which no GPU can."""
         self._call["recover"]()
 
 

@@ -1,4 +1,4 @@
-"""Is the emulated device itself right? A small kernel per feature, in three orders, on poisoned memory, checked."""
+"""Test the emulated device itself: a small kernel per feature, in all orders, on poisoned memory, with checks."""
 
 from __future__ import annotations
 
@@ -18,12 +18,12 @@ _SECONDS = 120
 
 @dataclass(frozen=True)
 class FeatureResult:
-    """What became of one feature.
+    """The result of one feature.
 
     Attributes:
         name: e.g. "wmma_f16".
-        passed: right in every order and nothing reported.
-        detail: what was wrong, with numbers; empty if it passed.
+        passed: whether it was right in every order without a report.
+        detail: the error in words, with numbers; empty if it passed.
     """
 
     name: str

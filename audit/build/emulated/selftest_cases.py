@@ -1,4 +1,4 @@
-"""Runs in the child of `selftest`: what each feature is given and must answer. Prints one line of JSON."""
+"""Runs in the child of `selftest`: the inputs and right results of each feature. Prints one line of JSON."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ _EXPECTED_REPORTS = {"warp_synchronous": {"warp-mask"}}
 
 @dataclass(frozen=True)
 class Case:
-    """A feature: inputs from a generator, the right answer from the inputs, the absolute tolerance."""
+    """A feature: its inputs, its right result, and the absolute tolerance."""
 
     name: str
     inputs: Callable[[], tuple[Any, ...]]
@@ -83,7 +83,7 @@ CASES = (
 
 
 def run_case(case: Case, function: Callable[..., torch.Tensor], runtime: Runtime) -> str:
-    """What is wrong with a feature; empty if nothing is."""
+    """Return the error of a feature in words; empty if there is none."""
     for order in ORDERS:
         runtime.configure(allocator="poison_nan", thread_order=order, block_order=order, seed=7, checker=True)
         inputs = case.inputs()

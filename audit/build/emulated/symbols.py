@@ -1,4 +1,4 @@
-"""Runs in the judge: offsets into a kernel's library back to lines of its source."""
+"""Runs in the judge: map offsets in a kernel's library to lines of its source."""
 
 from __future__ import annotations
 
@@ -15,11 +15,11 @@ _LINE = re.compile(r"^(?P<file>.+):(?P<line>\d+)(?: \(discriminator \d+\))?$")
 _SOURCE_SUFFIXES = (".cu", ".cuh")
 _LIMIT_S = 60.0
 _known: dict[tuple[Path, int], int | None] = {}
-"""By library, whose name follows from its contents, and offset: most sessions of an audit report the same ones."""
+"""Lines by library, whose name depends on its contents, and offset: most sessions of an audit report the same ones."""
 
 
 def located(reports: Sequence[dict[str, Any]], library: Path) -> list[dict[str, Any]]:
-    """Reports of the emulated device, with `line` filled in from debug information where it was unknown."""
+    """Return reports of the emulated device with an unknown `line` filled in from debug information."""
     asked = {one["library_offset"] for one in reports if one["line"] is None} - {None}
     new = sorted(offset for offset in asked if (library, offset) not in _known)
     _known.update(((library, offset), line) for offset, line in zip(new, resolve(library, new), strict=True))
@@ -30,10 +30,10 @@ def located(reports: Sequence[dict[str, Any]], library: Path) -> list[dict[str, 
 
 
 def resolve(library: Path, offsets: Sequence[int]) -> list[int | None]:
-    """The line of the .cu file for each offset; None where it is not known.
+    """Return the line of the .cu file for each offset; None where unknown.
 
-    An instruction that was inlined from one of our headers counts for the line of the source that called it. The
-    library is untrusted: its reader runs in the sandbox.
+    An instruction inlined from one of our headers counts for the line of its caller. The library is untrusted: its
+    reader runs in the sandbox.
     """
     tool = shutil.which("addr2line")
     if tool is None or not offsets:

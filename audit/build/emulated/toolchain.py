@@ -1,4 +1,4 @@
-"""The host compiler and torch's headers: which they are, which flags they get. Imports no torch."""
+"""Find the host compiler and torch's headers, and choose the flags. Does not import torch."""
 
 from __future__ import annotations
 
@@ -34,10 +34,10 @@ class Toolchain:
 
     Attributes:
         compiler: path of g++.
-        version: what it calls itself, with the machine it compiles for.
+        version: its name and version, with its target machine.
         torch: torch's package folder.
         torch_version: e.g. "2.13.0+cpu".
-        flags: for everything that is compiled against a precompiled header; they must be the same everywhere.
+        flags: those of all compilations with a precompiled header, which must be the same.
     """
 
     compiler: str
@@ -48,13 +48,13 @@ class Toolchain:
 
     @property
     def identity(self) -> tuple[str, ...]:
-        """What a compiled file depends on besides its sources."""
+        """The dependencies of a compiled file in addition to its sources."""
         return (self.version, self.torch_version, str(self.torch), *self.flags)
 
 
 @functools.cache
 def find() -> Toolchain:
-    """The compiler in $CXX or g++, and the installed torch. Raises AuditError saying what to install."""
+    """Return the compiler in $CXX or g++, with the installed torch. Raises AuditError saying what to install."""
     compiler, needed = shutil.which(compiler_name()), f"GNU g++ {LEAST_GXX} or newer"
     if compiler is None:
         raise AuditError(f"no C++ compiler: the emulated device needs {needed} (Debian: apt-get install g++)")
@@ -73,7 +73,7 @@ def find() -> Toolchain:
 
 
 def compiler_name() -> str:
-    """What $CXX names, or g++; g++ too where the other links the C++ library statically, which the device refuses."""
+    """Return $CXX, or g++; also g++ where $CXX links the C++ library statically, which the device refuses."""
     named = os.environ.get("CXX")
     return named if named and not (shutil.which("g++") and _links_statically(named)) else "g++"
 
@@ -89,29 +89,29 @@ def _links_statically(compiler: str) -> bool:
 
 
 def python_include() -> Path | None:
-    """Where Python.h lies, if it is installed; only the upper rungs need it."""
+    """Return the folder of Python.h, if it is installed; only the larger header sets need it."""
     folder = Path(sysconfig.get_paths()["include"])
     return folder if (folder / "Python.h").is_file() else None
 
 
 @functools.cache
 def header_folders(flags: tuple[str, ...]) -> tuple[Path, ...]:
-    """The folders in which the compiler seeks headers with those flags."""
+    """Return the include folders of the compiler with those flags."""
     words = [find().compiler, *flags, "-E", "-v", "-x", "c++", os.devnull]
     done = subprocess.run(words, capture_output=True, text=True, check=False, env={**os.environ, "LC_ALL": "C"})
     return searched(done.stderr)
 
 
 def searched(log: str) -> tuple[Path, ...]:
-    """The folders of headers that a compiler names with `-v`, in every pass."""
+    """Return the include folders that a compiler lists with `-v`, in every pass."""
     passes = [part.partition("End of search")[0] for part in log.split("search starts here:\n")[1:]]
     return tuple(Path(line.strip()) for part in passes for line in part.splitlines() if line[:1] == " ")
 
 
 def compile_file(arguments: list[str], *, folder: Path, reads: Sequence[Path] = ()) -> tuple[bool, str]:
-    """Run the compiler in a folder, inside the sandbox; whether it succeeded, and what it said.
+    """Run the compiler in a folder, inside the sandbox; return whether it succeeded, and its messages.
 
-    It may read, besides what is installed, that folder and `reads`.
+    It may read that folder, `reads` and installed files.
     """
     done = command.run([find().compiler, *arguments], folder=folder, limit_s=COMPILE_LIMIT_S, reads=reads)
     if done.stopped:
@@ -130,7 +130,7 @@ def _flags(compiler: str, torch: Path) -> tuple[str, ...]:
         "-fsanitize=thread,alignment",
         "-U__SANITIZE_THREAD__",
         "-fno-strict-aliasing",  # kernels read registers of one type as another
-        "-fno-optimize-sibling-calls",  # a report names the line of a call, not the one behind it
+        "-fno-optimize-sibling-calls",  # a report has the line of a call, not of its return
         *(option for option in _OPTIONAL if _accepts(compiler, option)),
         "-fno-gnu-unique",
         "-fno-plt",

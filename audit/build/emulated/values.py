@@ -1,4 +1,4 @@
-"""Python values as the C structure of include/cuemu/bind_value.h, and back. Tensors cross as TensorImpl pointers."""
+"""Convert Python values to the C structure of include/cuemu/bind_value.h and back; tensors as TensorImpl pointers."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ class Request(ctypes.Structure):
 
 
 def to_value(argument: Any, value: Value) -> None:
-    """Write an argument into a structure, which borrows it. Raises TypeError for a kind that cannot cross."""
+    """Write an argument into a structure, which borrows it. Raises TypeError for a kind that cannot be passed."""
     match argument:
         case None:
             value.kind = _NONE
@@ -64,7 +64,7 @@ def to_value(argument: Any, value: Value) -> None:
 
 
 def from_value(value: Value) -> Any:
-    """A result as a Python value, which owns what it refers to."""
+    """Return a result as a Python value, which owns its data."""
     return _READERS[value.kind](value)
 
 
@@ -89,7 +89,7 @@ _new_capsule.argtypes = (ctypes.c_void_p, ctypes.c_char_p, ctypes.c_void_p)
 
 
 def _wrapped(address: int) -> torch.Tensor:
-    """A tensor for a TensorImpl; it takes a reference of its own."""
+    """Return a tensor for a TensorImpl, with a reference of its own."""
     wrap = getattr(torch._C, "_wrap_tensor_impl")  # noqa: B009  # torch's stubs lack it
     tensor: torch.Tensor = wrap(_new_capsule(address, None, None))
     return tensor
@@ -97,7 +97,7 @@ def _wrapped(address: int) -> torch.Tensor:
 
 @functools.cache
 def _dtypes() -> list[torch.dtype | None]:
-    """torch's types by the number that C++ knows them by (c10::ScalarType)."""
+    """Return torch's types in the order of their numbers in C++ (c10::ScalarType)."""
     names: tuple[str, ...] = ("uint8", "int8", "int16", "int32", "int64", "float16", "float32", "float64")
     names += ("complex32", "complex64", "complex128", "bool", "", "", "", "bfloat16")
     return [getattr(torch, name, None) if name else None for name in names]

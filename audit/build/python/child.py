@@ -1,9 +1,9 @@
-"""Runs in a child of its own: loads a `.py` variant for a GPU, so that torch's builder compiles its CUDA texts once.
+"""Runs in a child of its own: load a `.py` variant for a GPU, so that torch's builder compiles its CUDA texts once.
 
-The only argument is JSON: `source`, `entry`, `init_inputs`, and `folder`, where `built.json` is written: `loaded`, true
-if the entry was reached, and `extensions`: for the key of every `load_inline` either `[library, name]`, the library's
-path in the folder, or the builder's refusal as a text; and `left`, true if the source asked to end this process. What
-it raises ends this process and is in its log.
+The only argument is JSON: `source`, `entry`, `init_inputs`, and `folder`, which gets `built.json` with `loaded`, true
+if the entry was found; `extensions`, for the key of every `load_inline` either `[library, name]`, the library's path in
+the folder, or the builder's refusal as a text; and `left`, true if the source exited this process. An exception of the
+source ends this process and is in its log.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ MANIFEST = "built.json"
 
 
 def main() -> None:
-    """Loads the source with a `load_inline` that notes what comes of it."""
+    """Load the source with a `load_inline` that records its results."""
     from torch.utils import cpp_extension
 
     from audit.build.python.inline import key_of

@@ -1,4 +1,4 @@
-"""A `.py` variant on the emulated device: plain torch runs on the CPU, Triton interpreted, CUDA texts emulated."""
+"""A `.py` variant on the emulated device: torch on the CPU, Triton in its interpreter, CUDA texts emulated."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from audit.build.emulated.patterns import FILLS, FRESH_SHARED, POISON_NAN, POISO
 from audit.build.emulated.prepared import runtime
 from audit.build.emulated.symbols import located
 from audit.build.python.inline import InlineCuda
-from audit.build.python.source import COMPILES_FILES, RUNG, PythonSource, init_inputs, kept_alone
+from audit.build.python.source import COMPILES_FILES, HEADER_SET, PythonSource, init_inputs, isolated
 from audit.build.settings import Configuration, EmulatedPythonSettings, TensorDevice
 from audit.model import BuildNote, SourceFile, Variant
 from audit.model.errors import Unsupported
@@ -47,17 +47,17 @@ OTHER_COMPILERS = {
     "tvm": "TVM",
     "warp": "Warp",
 }
-"""Modules, and the compilers that they bring along."""
+"""Modules of other kernel compilers."""
 AS_IT_IS = "run as it is: nothing is compiled, so a second build is a second run"
 PATTERNS = {"poison_nan": POISON_NAN, "poison_number": POISON_NUMBER}
 
 
 @dataclass(frozen=True)
 class EmulatedPython:
-    """See `audit.build.device.BuiltVariant`. Emulated kernels have thread orders and checked accesses, others not.
+    """See `audit.build.device.BuiltVariant`. Emulated kernels alone have thread orders and checked accesses.
 
     `libraries` are the source's extensions by their key, `refusals` says why torch cannot build others; `exact_lines`
-    tells whether their lines are the source's.
+    is whether their lines are the source's.
     """
 
     note: BuildNote
@@ -119,7 +119,7 @@ class EmulatedPython:
         return EmulatedPythonSettings(
             python=self.source,
             init_inputs=list(self.init_inputs),
-            libraries={key: (one.library, one.rung) for key, one in self.libraries.items()},
+            libraries={key: (one.library, one.header_set) for key, one in self.libraries.items()},
             refusals=self.refusals,
             exact_lines=self.exact_lines,
             triton=self.uses_triton,
@@ -129,7 +129,7 @@ class EmulatedPython:
         )
 
     def located(self, reports: Sequence[dict[str, Any]]) -> list[dict[str, Any]]:
-        """See `BuiltVariant`. With several extensions an offset alone does not say which it is in."""
+        """See `BuiltVariant`. Unchanged for several extensions: an offset alone does not identify one."""
         exact = [one.library for one in self.libraries.values()] if self.exact_lines else []
         return located(reports, exact[0]) if exact else [*reports]
 
@@ -137,14 +137,14 @@ class EmulatedPython:
 def build_python(
     source: Path, variant: Variant, *, optimisation: str, limit_s: float, kernel_limit_s: float
 ) -> EmulatedPython:
-    """Reads the source and compiles the CUDA texts in it; nothing of it is run.
+    """Parse the source and compile its CUDA texts, without running it.
 
     Raises:
-        CompileError: it is not Python, or a CUDA text does not compile.
-        Unsupported: it uses what there is only on a GPU, or Triton where that is not installed.
+        CompileError: the source is not Python, or a CUDA text does not compile.
+        Unsupported: it uses features of a GPU alone, or Triton where that is not installed.
     """
     started = time.monotonic()
-    alone = kept_alone(source)
+    alone = isolated(source)
     parsed = PythonSource(alone.read_text(encoding="utf-8"))
     _refuse(parsed)
     refusals = {one.key: one.refusal for one in parsed.inline if one.refusal}
@@ -198,7 +198,7 @@ def _note(
         variant=variant.name,
         optimisation=optimisation,
         outcome="built",
-        header_set=RUNG,
+        header_set=HEADER_SET,
         compiler=libraries[0].compiler if libraries else None,
         flags=tuple(flag for flag in flags if not flag.startswith(("-I", "-isystem"))),
         seconds=round(seconds, 2),

@@ -1,4 +1,4 @@
-"""A CUDA extension that a Python source builds from texts: its key, and one `.cu` unit that says the same."""
+"""A CUDA extension that a Python source builds from texts: its key, and one equivalent `.cu` unit."""
 
 from __future__ import annotations
 
@@ -15,14 +15,14 @@ _INCLUDE = re.compile(r"^[ \t]*#[ \t]*include\b.*$", re.MULTILINE)
 
 @dataclass(frozen=True)
 class InlineCuda:
-    """What one call of torch's `load_inline` is given.
+    """The arguments of one call of torch's `load_inline`.
 
     Attributes:
-        line: of the call.
+        line: the line of the call.
         cpp: texts of `cpp_sources`, in order.
         cuda: texts of `cuda_sources`, in order.
         functions: names bound for Python; None where the sources bind them themselves.
-        cuda_line: where the only CUDA text begins; None where there are several or it was put together.
+        cuda_line: the first line of the only CUDA text; None where there are several or it is no literal.
     """
 
     line: int
@@ -33,26 +33,26 @@ class InlineCuda:
 
     @property
     def key(self) -> str:
-        """Names the texts: a call with other ones at run time is not this extension."""
+        """The key of the texts: a call with other texts at run time is another extension."""
         return key_of(self.cpp, self.cuda, self.functions)
 
     @property
     def undeclared(self) -> tuple[str, ...]:
-        """Names that torch binds and `cpp_sources` do not declare: torch cannot build the extension."""
+        """The names that torch binds and `cpp_sources` do not declare: torch cannot build the extension."""
         return () if self.functions is None else undeclared(self.cpp, self.functions)
 
     @property
     def refusal(self) -> str:
-        """Why torch's builder cannot build it, in one sentence; empty where nothing is known against it."""
+        """Why torch's builder cannot build it, in one sentence; empty if no reason is known."""
         return refusal(self.undeclared)
 
     @property
     def unit(self) -> tuple[str, bool]:
         """The texts and their binding as one source, and whether its lines are those of the Python file.
 
-        torch compiles the two kinds of texts apart; here the declarations come first where there is room above the
-        CUDA text, so that every line keeps its number. Below it they come without their includes, which stay above:
-        what a device puts behind the last include of a unit must stand before the CUDA text.
+        torch compiles the two kinds of texts separately; here the declarations come first if they fit above the CUDA
+        text, so that every line keeps its number. Else they come last, and their includes first: a device inserts text
+        after the last include of a unit, which must precede the CUDA text.
         """
         cpp, cuda = "\n".join(self.cpp), "\n".join(self.cuda)
         above = f"{_HEADERS}{cpp}\n"
@@ -79,7 +79,7 @@ Texts = str | Sequence[str] | None
 
 
 def key_of(cpp: Texts, cuda: Texts, functions: str | Sequence[str] | Mapping[str, str] | None) -> str:
-    """The key of a call as torch takes it: one text or several; names as a text, a list, or a dict with their docs."""
+    """Return the key of a call: one text or several; names as a text, a list, or a dict with their docs."""
     names = [] if functions is None else [functions] if isinstance(functions, str) else list(functions)
     return fingerprint(["cpp", *_listed(cpp), "cuda", *_listed(cuda), "functions", *names])
 

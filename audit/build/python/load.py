@@ -1,8 +1,8 @@
-"""Runs in a child: a `.py` variant as one function, loaded under a name of its own.
+"""Runs in a child: load a `.py` variant as one function, under a module name of its own.
 
-An entry is a function of that name, or else a class `ModelNew` as in KernelBench: made with the reference's
-`get_init_inputs` after `torch.manual_seed(42)`, as that benchmark does, so that a reference which does the same has the
-same parameters.
+An entry is a function of that name, or else KernelBench's class `ModelNew`: it is made with the reference's
+`get_init_inputs` after `torch.manual_seed(42)`, as in that benchmark, so that a reference made likewise has the same
+parameters.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ from audit.model import Harness
 MODEL = "ModelNew"
 MODEL_SEED = 42
 TYPES = "task"
-"""The module that popcorn's leaderboards keep type names in; submissions import it to annotate, and it is not there."""
+"""The module of type names of popcorn's leaderboards, which submissions import for annotations; it is missing here."""
 LoadInline = Callable[..., Any]
 
 
@@ -39,19 +39,19 @@ def function_of(
     harness: Harness,
     digests: Mapping[Path, str] | None = None,
 ) -> Callable[..., Any]:
-    """Runs the source as a module and gives what is to be called.
+    """Run the source as a new module and return its entry.
 
     Args:
-        source: the file; a module loaded from it before is not used again.
+        source: the file.
         entry: the function's name.
-        init_inputs: what `ModelNew` is made with.
-        device: where the parameters of a `ModelNew` go, as torch names it.
-        harness: the mode and dtype that a `ModelNew` is put into.
+        init_inputs: the arguments of `ModelNew`.
+        device: the torch device for the parameters of a `ModelNew`.
+        harness: the mode and dtype of a `ModelNew`.
         digests: see `audit.build.sealed`.
 
     Raises:
         Changed: the file is not the one that was built.
-        LookupError: there is neither; names the functions the module has. Or the class takes other arguments.
+        LookupError: there is neither, with the module's functions; or the class takes other arguments.
     """
     module = _loaded(source, source.read_bytes() if digests is None else checked(source, digests))
     function = vars(module).get(entry)
@@ -75,27 +75,27 @@ def _refuse_arguments(model: type, init_inputs: Sequence[Any]) -> None:
     except TypeError as error:
         count = f"{len(init_inputs)} argument{'' if len(init_inputs) == 1 else 's'}"
         code = getattr(vars(model).get("__init__"), "__code__", None)
-        place = f"line {code.co_firstlineno}: " if code else ""
-        says = f"{place}{MODEL} does not take the {count} of the reference's get_init_inputs: {error}"
+        at = f"line {code.co_firstlineno}: " if code else ""
+        says = f"{at}{MODEL} does not take the {count} of the reference's get_init_inputs: {error}"
         raise LookupError(says) from None
-    except ValueError:  # a signature that Python cannot tell
+    except ValueError:  # Python does not know the signature
         return
 
 
 def prepared(model: torch.nn.Module, harness: Harness) -> torch.nn.Module:
-    """The module in the harness's mode and dtype, where it was made."""
+    """Return the module in the harness's mode and dtype."""
     model = model.eval() if harness.mode == "eval" else model
     return model if harness.dtype is None else model.to(getattr(torch, harness.dtype))
 
 
-def stand_in(extension: Callable[[str, str], Any | None], *, otherwise: LoadInline | None) -> None:
-    """From here on torch's `load_inline` first asks for what is built already.
+def replace_load_inline(extension: Callable[[str, str], Any | None], *, otherwise: LoadInline | None) -> None:
+    """Replace torch's `load_inline` by one that first looks for a finished build.
 
     Args:
-        extension: the module of that name for the key of a call's texts, None if it has none.
-        otherwise: what the call does then; None raises RuntimeError.
+        extension: returns the module of that name for the key of a call's texts, None if there is none.
+        otherwise: is called then; None raises RuntimeError.
     """
-    from torch.utils import cpp_extension  # nobody else needs torch's builder here
+    from torch.utils import cpp_extension  # other sessions need no torch builder
 
     def load_inline(name: str, cpp_sources: Any, cuda_sources: Any = None, *more: Any, **named: Any) -> Any:
         key = key_of(cpp_sources, cuda_sources, named.get("functions"))
@@ -111,10 +111,10 @@ def stand_in(extension: Callable[[str, str], Any | None], *, otherwise: LoadInli
 
 
 def _loaded(source: Path, text: bytes) -> ModuleType:
-    """Run a text as the module of that file; neither the file nor a compiled form of it is read."""
+    """Run a text as the module of that file, without reading the file or its bytecode."""
     name = f"audited_{source.stem}"
     if sys.modules.pop(name, None) is not None:
-        gc.collect()  # what an earlier session of this process left behind is not for this one to find
+        gc.collect()  # objects of an earlier session of this process
     spec = importlib.util.spec_from_file_location(name, source)
     if spec is None or spec.loader is None:
         raise ImportError(f"{source.name}: cannot be imported")
@@ -129,7 +129,7 @@ def _loaded(source: Path, text: bytes) -> ModuleType:
 
 
 def _type_names() -> ModuleType:
-    """A module in which every name is a type."""
+    """Return a module in which every name is a type."""
     module = ModuleType(TYPES)
 
     def named(name: str) -> type:

@@ -1,4 +1,4 @@
-"""A `.py` variant as its syntax tree shows it: kernels of its own, CUDA sources it builds, what a device cannot do."""
+"""Parse a `.py` variant: its own kernels, the CUDA sources it builds, its calls and imports."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from audit.review.cuda_source import parse as parse_cuda
 from audit.review.python_constants import Constants, NotConstant, functions_around
 from audit.review.rules.python.undeclared_binding import MOST
 
-RUNG = "python"
+HEADER_SET = "python"
 EXTENSION_BUILDER = "torch.utils.cpp_extension"
 LOAD_INLINE = f"{EXTENSION_BUILDER}.load_inline"
 COMPILES_FILES = f"{EXTENSION_BUILDER}.load"
@@ -22,11 +22,11 @@ TRITON_JIT = "triton.jit"
 
 
 class PythonSource:
-    """A parsed source. Nothing of it is run.
+    """A parsed source, which is not run.
 
     Raises:
-        CompileError: it is not Python.
-        Unsupported: it is nested too deeply to be parsed here.
+        CompileError: the source is not Python.
+        Unsupported: it is nested too deeply for the parser.
     """
 
     def __init__(self, text: str) -> None:
@@ -35,20 +35,20 @@ class PythonSource:
             self._constants = Constants(self._tree)
         except (SyntaxError, ValueError) as error:
             line = getattr(error, "lineno", None) or 0
-            raise CompileError(f"line {line}: error: {getattr(error, 'msg', error)}", rung=RUNG) from error
+            raise CompileError(f"line {line}: error: {getattr(error, 'msg', error)}", header_set=HEADER_SET) from error
         except (RecursionError, MemoryError) as error:
             raise Unsupported("a source nested this deeply") from error
         self._imported = _imports(self._tree)
 
     @cached_property
     def triton_kernels(self) -> tuple[str, ...]:
-        """Functions under `triton.jit`, in order of their lines."""
+        """The functions under `triton.jit`, in order of their lines."""
         functions = [node for node in ast.walk(self._tree) if isinstance(node, ast.FunctionDef)]
         return tuple(one.name for one in functions if any(self._is_jit(each) for each in one.decorator_list))
 
     @cached_property
     def inline(self) -> tuple[InlineCuda, ...]:
-        """Every extension the source builds from texts. Raises Unsupported for one that is not made of constants."""
+        """The extensions that the source builds from texts. Raises Unsupported for texts that are not constants."""
         calls = [call for name, call in self.calls if name == LOAD_INLINE]
         if len(calls) > MOST:
             raise Unsupported(f"more than {MOST} extensions", line=calls[MOST].lineno)
@@ -56,7 +56,7 @@ class PythonSource:
 
     @property
     def own_kernels(self) -> tuple[str, ...]:
-        """The names of all kernels the source brings along; those of a text that is no constant are not known."""
+        """The names of all kernels of the source, without those of a text that is no constant."""
         try:
             return (*self.triton_kernels, *(name for inline in self.inline for name in _kernels(inline)))
         except Unsupported:
@@ -64,30 +64,30 @@ class PythonSource:
 
     @cached_property
     def calls(self) -> tuple[tuple[str, ast.Call], ...]:
-        """Every call of something with a dotted name, by its full name: aliases of imports are resolved."""
+        """Every call of a dotted name, by its full name, with aliases of imports resolved."""
         found = [(self.full_name(node.func), node) for node in ast.walk(self._tree) if isinstance(node, ast.Call)]
         return tuple((name, node) for name, node in found if name)
 
     @property
     def builds_extensions(self) -> bool:
-        """Whether it may have torch's extension builder compile something."""
+        """Whether it may use torch's extension builder."""
         plain = [alias.name for node in ast.walk(self._tree) if isinstance(node, ast.Import) for alias in node.names]
         bound = [name for name, _ in (*self._imported.values(), *self.calls)]
         return any(name.startswith(EXTENSION_BUILDER) for name in (*plain, *bound))
 
     @property
     def imports(self) -> dict[str, int]:
-        """Top-level packages the source imports, and the line."""
+        """The top-level packages that the source imports, with the line."""
         return {name.partition(".")[0]: line for name, line in reversed(list(self._imported.values()))}
 
     @property
     def modules(self) -> list[tuple[str, int]]:
-        """Every module or part of one that the source imports, by its full name, and the line."""
+        """The full names of all imports, with the line."""
         plain = [node for node in ast.walk(self._tree) if isinstance(node, ast.Import)]
         return [*((one.name, node.lineno) for node in plain for one in node.names), *self._imported.values()]
 
     def constant_result(self, function: str) -> Any:
-        """What a top-level function returns in its one statement. Raises Unsupported if constants do not decide it."""
+        """Return the value of a top-level function of one `return` of constants. Raises Unsupported for another one."""
         for node in self._tree.body:
             if isinstance(node, ast.FunctionDef) and node.name == function:
                 body = [each for each in node.body if not _is_docstring(each)]
@@ -97,7 +97,7 @@ class PythonSource:
         return []
 
     def full_name(self, node: ast.expr) -> str:
-        """`torch.cuda.Event` for an expression that means it, also `cuda.Event` after an import; else empty."""
+        """Return `torch.cuda.Event` for that expression, also for `cuda.Event` after an import; else an empty text."""
         attributes: list[str] = []
         while isinstance(node, ast.Attribute):
             attributes.append(node.attr)
@@ -146,7 +146,7 @@ def _constant(node: ast.expr, constants: Constants, *, what: str) -> Any:
 
 
 def _imports(tree: ast.Module) -> dict[str, tuple[str, int]]:
-    """Names bound by imports anywhere in the source: the full dotted name and the line."""
+    """Return the names bound by imports anywhere in the source, with the full dotted name and the line."""
     names: dict[str, tuple[str, int]] = {}
     for node in ast.walk(tree):
         if isinstance(node, ast.Import):
@@ -167,8 +167,9 @@ def _is_docstring(node: ast.stmt) -> bool:
     return isinstance(node, ast.Expr) and isinstance(node.value, ast.Constant)
 
 
-def kept_alone(source: Path) -> Path:
-    """A copy in a folder of its own: the reference lies beside the original, and claimed code knows its file."""
+def isolated(source: Path) -> Path:
+    """Return a copy in a folder of its own: claimed code knows its file's path, and the original's folder has the
+    reference."""
     data = source.read_bytes()
     folder = cache_folder() / "python" / fingerprint([source.name, data])
     made(folder, lambda unfinished: _write(unfinished / source.name, data))
@@ -176,12 +177,12 @@ def kept_alone(source: Path) -> Path:
 
 
 def init_inputs(source: Path) -> tuple[Any, ...]:
-    """What `get_init_inputs` of the claim's reference returns, read and not run; nothing where there is none.
+    """Return the constant result of `get_init_inputs` in the claim's reference, without running it; empty without one.
 
-    A source's own `get_init_inputs` does not count: it may ask for a smaller problem.
+    A source's own `get_init_inputs` does not count: it may choose a smaller problem.
 
     Raises:
-        Unsupported: it is not one `return` of constants.
+        Unsupported: the function is not one `return` of constants.
     """
     reference = source.with_name("reference.py")
     return tuple(PythonSource(reference.read_text(encoding="utf-8")).constant_result("get_init_inputs"))
