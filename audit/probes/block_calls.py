@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from typing import Any
 
+from audit.model.errors import Unsupported
 from audit.probes import claimed_shape
 from audit.probes.called import Call, Mode, alike
 from audit.probes.cases import Case
@@ -14,6 +15,8 @@ BLOCKS, FEWER, WHOLE = 24, 4, -1
 """Blocks of each large launch, fewer blocks where those are too much work, and all blocks."""
 WHOLE_S = 3.0
 """Every block is run if that is expected to take at most so long, by the time of a few blocks."""
+MOST_WHOLE_S = 30.0
+"""No block beyond a few is run if all are expected to take longer."""
 STOPS = ("time-limit", "deadlock", "too-many-threads")
 
 
@@ -25,6 +28,8 @@ def called(target: Target, case: Case) -> list[tuple[dict[str, Any], Call]]:
         entries = _with_each_memory(target, case, FEWER)
     if not any(_dependence(event) or _whole_s(event) <= WHOLE_S for event, _ in entries):
         return entries
+    if MOST_WHOLE_S < (seconds := _whole_s(entries[0][0])) < math.inf:
+        raise Unsupported(f"every block of the claimed shape, which would take {seconds:.0f} s")
     whole = _with_each_memory(target, case, WHOLE)
     return entries if _stopped(whole[-1][0]) else whole
 

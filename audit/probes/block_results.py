@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import re
 from typing import Any
 
 import numpy as np
@@ -17,6 +18,10 @@ from audit.probes.cases import Case
 from audit.probes.compare import FAR, Comparison, compare
 from audit.probes.target import Target
 from audit.probes.undefined import undefined_beside
+
+FILL = "zero"
+"""The contents of shared memory and inactive lanes in the third call; the others have a pattern of NaN, or zero."""
+_LEFT_UNWRITTEN = re.compile(r"__shared__|shfl")
 
 
 def in_part(target: Target, case: Case, event: dict[str, Any], first: Call, second: Call) -> Observed:
@@ -91,6 +96,18 @@ def in_another_order(target: Target, case: Case) -> Observed:
     compared = _compared(target, call, case, np.ones(case.expected.shape, dtype=bool), times=FAR)
     line = event["launches"][-1]["line"]
     return {} if compared.right else {"other_order": order, "line": line, **compared.evidence()}
+
+
+def follows_fresh_shared(target: Target, case: Case, first: Call, *, blocks: int) -> int | None:
+    """Return the number of elements that differ where shared memory starts as zeros; None if none, or unknown."""
+    source = (target.reference.parent / target.variant.file).read_text(encoding="utf-8", errors="replace")
+    if FILL not in target.built.fills or not _LEFT_UNWRITTEN.search(source):
+        return None
+    memory = next(iter(target.built.poisons))
+    event, other = claimed_shape.parts(target, case, Mode(memory, fill=FILL), blocks=blocks)
+    if block_calls.why_not(event, case) is not None:
+        return None
+    return int(np.count_nonzero(~same(first, other))) or None
 
 
 def same(first: Call, second: Call) -> npt.NDArray[np.bool_]:

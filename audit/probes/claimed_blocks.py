@@ -7,7 +7,8 @@ is checked, for behaviour within one block. A result of another shape is wrong, 
 which blocks left out may have made. Every block is run where blocks add into the same memory, where later launches read
 their results, or where all take a few seconds, if there is time: an unwritten element is wrong then. Blocks that add
 into the same memory run in another order too: a result that is wrong in that alone is undefined. The random blocks are
-unknown before the audit.
+unknown before the audit. Where the claimed shape cannot be asked so, and no shape that was asked counts for the claim,
+every block runs at a smaller one that does.
 
 Other inputs get one call each. Where a result is a sum of thousands of numbers they are graded: no half of them
 represents the whole. Fixed inputs, constant tensors that the task always makes alike, are redrawn. Where every block
@@ -21,19 +22,19 @@ tolerance in every order.
 from __future__ import annotations
 
 import itertools
-import re
 from collections.abc import Collection, Mapping
 from contextlib import suppress
 from typing import NamedTuple
 
 import numpy as np
 
+from audit.model import Shape
 from audit.model.errors import AuditError, Unsupported
 from audit.probes import block_calls, block_results, claimed_launches, claimed_shape
 from audit.probes.answer import Answer, Observed, failed, grade_beside, label, passed
 from audit.probes.battery import at_middle, premise
 from audit.probes.block_calls import BLOCKS, FEWER, WHOLE
-from audit.probes.called import Call, Mode, alike
+from audit.probes.called import Mode, alike
 from audit.probes.cases import Case
 from audit.probes.compare import FAR, sentence, worst_element
 from audit.probes.distributions import OUTSIDE_HALF, SHIFTED
@@ -44,8 +45,6 @@ from audit.probes.variations import DISCRIMINATING, GRADED
 
 NAME = "claimed_blocks"
 MECHANISMS = ("index arithmetic that overflows", "size dispatch", "wrong numbers", "law of large numbers")
-FILL = "zero"
-"""The contents of shared memory and inactive lanes in the third call; the others have a pattern of NaN, or zero."""
 
 
 class Other(NamedTuple):
@@ -62,20 +61,41 @@ STRIDED = "strided"
 OF_BYTES = ("lowest_bytes", "highest_bytes")
 """Distributions of inputs where every block is run."""
 MOST_DISTRIBUTIONS = 4
-_LEFT_UNWRITTEN = re.compile(r"__shared__|shfl")
 ASKED_OF = ("claimed", "known_bad", "known_good")
 """Roles; ablations and repairs are ours, with shapes chosen for them."""
 
 
 def observe(target: Target) -> Observed:
-    """Make two calls at the claimed shape, BLOCKS blocks of each large launch; the task's own reference runs whole."""
+    """Make calls at the claimed shape, of BLOCKS blocks of each large launch; else one at a smaller shape."""
     shape = claimed_shape.needed(target)
     if target.variant.role not in ASKED_OF:
         raise Unsupported("blocks of the claimed shape for a variant that is no claim")
+    try:
+        return _at_claimed(target, shape)
+    except Unsupported:
+        if (seen := _at_smaller(target)) is None:
+            raise
+        return seen
+
+
+def _at_smaller(target: Target) -> Observed | None:
+    """Compare one whole call at a smaller shape that counts; None where another one was asked."""
+    if (case := claimed_shape.smaller_case(target)) is None:
+        return None
+    if target.is_reference:
+        return {"shape": dict(case.shape), **target.compared(target.call(case, target.plain), case).evidence()}
+    event, call = claimed_shape.parts(target, case, Mode(next(iter(target.built.poisons))), blocks=WHOLE)
+    if (why := block_calls.why_not(event, case)) is not None:
+        raise Unsupported(why)
+    every = np.ones(case.expected.shape, dtype=bool)
+    return {"smaller": True, **block_results.compared_part(target, case, event, call, every)}
+
+
+def _at_claimed(target: Target, shape: Shape) -> Observed:
+    """Compare calls at the claimed shape; the task's own reference runs whole."""
     if target.is_reference:
         case = claimed_shape.cases_of(target)[claimed_shape.OWN]
-        compared = target.compared(target.call(case, target.plain), case)
-        return {"shape": dict(case.shape), **compared.evidence()}
+        return {"shape": dict(case.shape), **target.compared(target.call(case, target.plain), case).evidence()}
     if (skipped := _wrong_already(target)) is not None:
         return skipped
     (found,) = claimed_shape.launched(target, [shape])
@@ -159,7 +179,7 @@ def _asked(target: Target, case: Case) -> Observed:
             raise Unsupported(why)
     first, second = (call for _, call in entries)
     blocks = WHOLE if block_calls.is_whole(entries[0][0]) else BLOCKS
-    if (follows := _follows_fresh_shared(target, case, first, blocks=blocks)) is not None:
+    if (follows := block_results.follows_fresh_shared(target, case, first, blocks=blocks)) is not None:
         return {
             "shape": dict(case.shape),
             "follows_fresh_shared": follows,
@@ -175,7 +195,8 @@ def conclude(seen: Observed) -> Answer:
     """Pass where all compared elements are right."""
     inputs = "".join(f", {other.words}" for name, other in OTHER_INPUTS.items() if name in seen)
     inputs += f", {seen['distribution'].replace('_', ' ')} inputs" if "distribution" in seen else ""
-    text = f"{label(seen['shape'])}, the claimed shape{inputs}"
+    which = "a smaller shape that counts for the claim" if "smaller" in seen else "the claimed shape"
+    text = f"{label(seen['shape'])}, {which}{inputs}"
     if "returned" in seen:
         text += f": expected a tensor of shape {seen['due']}, got one of shape {seen['returned']}"
         return failed(text, "hint" if seen["reads_back"] else "proved")
@@ -216,15 +237,3 @@ def _wrong_already(target: Target) -> Observed | None:
     if not any(case.counts for case in target.cases):
         return None
     return premise(target, at_middle(target)["first"])
-
-
-def _follows_fresh_shared(target: Target, case: Case, first: Call, *, blocks: int) -> int | None:
-    """Return the number of elements that differ where shared memory starts as zeros; None if none, or unknown."""
-    source = (target.reference.parent / target.variant.file).read_text(encoding="utf-8", errors="replace")
-    if FILL not in target.built.fills or not _LEFT_UNWRITTEN.search(source):
-        return None
-    memory = next(iter(target.built.poisons))
-    event, other = claimed_shape.parts(target, case, Mode(memory, fill=FILL), blocks=blocks)
-    if block_calls.why_not(event, case) is not None:
-        return None
-    return int(np.count_nonzero(~block_results.same(first, other))) or None

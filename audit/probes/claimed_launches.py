@@ -21,6 +21,16 @@ MECHANISMS = ("index or grid arithmetic that overflows", "launch limits", "under
 READS_BACK = re.compile(r"\.\s*(?:item|cpu|tolist)\s*[<(]|\bcudaMemcpyDeviceToHost\b|\bcudaMemcpyFromSymbol\b")
 """Code that copies values of the device to the host."""
 MOST_LISTED = 12
+_TEXT = r'"(?P<text>(?:\\.|[^"\\\n])+)"'
+_CHECKS = (
+    re.compile(rf"\bTORCH_CHECK\w*\s*\((?P<condition>[^;\"]{{1,400}}?),\s*{_TEXT}"),
+    re.compile(rf"\bif\s*\((?P<condition>[^;\"{{}}]{{1,400}})\)\s*\{{?\s*throw\s+[\w:]+\s*\(\s*{_TEXT}"),
+)
+_COMPARES = re.compile(r"[<>]|[!=]=|%")
+_OF_THE_DEVICE = re.compile(r"cuda|err|status|prop|device|attr|item|ptr|alloc|env|result", re.IGNORECASE)
+"""Words of a condition that may depend on the device, on memory or on values."""
+FEWEST_CHARACTERS = 8
+"""The least length of a text in the source that identifies an exception."""
 
 
 def observe(target: Target) -> Observed:
@@ -38,7 +48,7 @@ def observe(target: Target) -> Observed:
     if found.raised is None:
         return seen
     source = target.reference.parent / target.variant.file
-    line = claimed_shape.refusing_line(found.raised, source.read_text(encoding="utf-8", errors="replace"))
+    line = refusing_line(found.raised, source.read_text(encoding="utf-8", errors="replace"))
     if line is None or found.reports or not target.cases:
         raise Unsupported(f"the claimed shape without its kernels: the host code raised {found.raised}")
     takes = dict(target.middle.shape)
@@ -49,6 +59,20 @@ def reads_back(target: Target) -> bool:
     """Return whether the source copies values of the device to the host, which may decide on launches and shapes."""
     source = target.reference.parent / target.variant.file
     return READS_BACK.search(source.read_text(encoding="utf-8")) is not None
+
+
+def refusing_line(raised: str, source: str) -> int | None:
+    """Return the line of the source's own check of sizes with the text of that exception; None where there is none.
+
+    An exception proves nothing by itself: memory, a library or this device may cause it.
+    """
+    for check in _CHECKS:
+        for match in check.finditer(source):
+            text, condition = match["text"], match["condition"]
+            of_sizes = _COMPARES.search(condition) and not _OF_THE_DEVICE.search(condition)
+            if of_sizes and len(text) >= FEWEST_CHARACTERS and text in raised:
+                return source.count("\n", 0, match.start()) + 1
+    return None
 
 
 def conclude(seen: Observed) -> Answer:

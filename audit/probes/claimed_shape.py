@@ -17,8 +17,11 @@ from typing import Any
 from weakref import WeakKeyDictionary
 
 from audit.build.settings import EmulatedPythonSettings, EmulatedSettings
+from audit.claims.shapes.counting import Scope, counts
+from audit.claims.shapes.numbers import named
 from audit.model import Shape
 from audit.model.errors import Unsupported
+from audit.probes.answer import label
 from audit.probes.called import Call, Mode, ProtocolViolated, SessionBroken
 from audit.probes.cases import Case
 from audit.probes.own_kernels import own_kernels, refused_by_torch
@@ -63,16 +66,6 @@ class _Known:
     lock: Lock = field(default_factory=Lock)
 
 
-_TEXT = r'"(?P<text>(?:\\.|[^"\\\n])+)"'
-_CHECKS = (
-    re.compile(rf"\bTORCH_CHECK\w*\s*\((?P<condition>[^;\"]{{1,400}}?),\s*{_TEXT}"),
-    re.compile(rf"\bif\s*\((?P<condition>[^;\"{{}}]{{1,400}})\)\s*\{{?\s*throw\s+[\w:]+\s*\(\s*{_TEXT}"),
-)
-_COMPARES = re.compile(r"[<>]|[!=]=|%")
-_OF_THE_DEVICE = re.compile(r"cuda|err|status|prop|device|attr|item|ptr|alloc|env|result", re.IGNORECASE)
-"""Words of a condition that may depend on the device, on memory or on values."""
-FEWEST_CHARACTERS = 8
-"""The least length of a text in the source that identifies an exception."""
 NO_MEMORY = re.compile(r"\bbad_alloc\b|\bout\sof\smemory\b|\ballocate\smemory\b")
 _known: WeakKeyDictionary[References, _Known] = WeakKeyDictionary()
 _lock = Lock()
@@ -118,20 +111,6 @@ def shares_results(target: Target, calls: int) -> bool:
     return bool(event["shared"])
 
 
-def refusing_line(raised: str, source: str) -> int | None:
-    """Return the line of the source's own check of sizes with the text of that exception; None where there is none.
-
-    An exception proves nothing by itself: memory, a library or this device may cause it.
-    """
-    for check in _CHECKS:
-        for match in check.finditer(source):
-            text, condition = match["text"], match["condition"]
-            of_sizes = _COMPARES.search(condition) and not _OF_THE_DEVICE.search(condition)
-            if of_sizes and len(text) >= FEWEST_CHARACTERS and text in raised:
-                return source.count("\n", 0, match.start()) + 1
-    return None
-
-
 def parts(target: Target, case: Case, mode: Mode, *, blocks: int) -> tuple[dict[str, Any], Call]:
     """Call with `blocks` blocks of each large launch; return the event and the output, see `run.launches`."""
     drawn = {"blocks": blocks, "seed": zlib.crc32(case.expected.tobytes())}
@@ -150,14 +129,45 @@ def cases_of(target: Target, *, distribution: str | None = None) -> dict[str, Ca
         raise Unsupported(f"inputs of {size:,} bytes, which the claimed shape has")
     with known.lock:
         if (key := f"{shape} {distribution}") not in known.cases:
-            known.cases[key] = _cases(target, shape, distribution, others=size <= MOST_BYTES_OF_OTHERS)
+            others = size <= MOST_BYTES_OF_OTHERS
+            known.cases[key] = _cases(target, shape, distribution=distribution, others=others)
         found = known.cases[key]
     if isinstance(found, str):
         raise Unsupported(found)
     return found
 
 
-def _cases(target: Target, shape: Shape, distribution: str | None, *, others: bool) -> dict[str, Case] | str:
+def smaller_case(target: Target) -> Case | None:
+    """Return a case smaller than the claimed shape that counts, made once an audit; None where another case counts.
+
+    Raises:
+        Unsupported: the result takes too long.
+    """
+    shapes = target.claim.shapes
+    if any(case.counts for case in target.cases) or shapes.emulated_by != "importer":
+        return None
+    shape, folder = shapes.emulated[0], target.reference.parent
+    texts = [(folder / variant.file).read_text(encoding="utf-8", errors="replace") for variant in target.claim.variant]
+    if not counts(shape, shapes, named(texts)):
+        return None
+    known = _of(target)
+    with known.lock:
+        if (key := f"{shape} whole") not in known.cases:
+            known.cases[key] = _cases(target, shape, scope="kept")
+        found = known.cases[key]
+    if isinstance(found, str):
+        raise Unsupported(found)
+    return found[OWN]
+
+
+def _cases(
+    target: Target,
+    shape: Shape,
+    *,
+    distribution: str | None = None,
+    others: bool = False,
+    scope: Scope = "claimed",
+) -> dict[str, Case] | str:
     folder = Path(tempfile.mkdtemp(prefix="claimed-", dir=target.folder))
     seed = zlib.crc32(target.cases[0].expected.tobytes()) if target.cases else 0
     request = requests.Cases(
@@ -173,12 +183,12 @@ def _cases(target: Target, shape: Shape, distribution: str | None, *, others: bo
     reply = target.workers.call(request, limit_s=RIGHT_S)
     events = reply.events[1:]
     if not events:
-        return f"the right result at the claimed shape: {reply.ending}: {reply.detail}"
+        return f"the right result at {label(shape)}: {reply.ending}: {reply.detail}"
     found = {}
     for event in events:
         other = event.get("other")
         file = folder / (f"0.{other}.inputs.pt" if other else "0.inputs.pt")
-        found[other or OWN] = Case.made(reply, event, shape=shape, inputs=file, scope="claimed")
+        found[other or OWN] = Case.made(reply, event, shape=shape, inputs=file, scope=scope)
     return found
 
 

@@ -14,7 +14,7 @@ from collections.abc import Sequence
 
 from audit.model import Shape
 from audit.model.errors import AuditError
-from audit.probes import claimed_shape, sized
+from audit.probes import claimed_launches, claimed_shape, sized
 from audit.probes.answer import Answer, Observed, failed, label, passed, skipped
 from audit.probes.called import Call, ProtocolViolated, alike
 from audit.probes.cases import Case
@@ -167,7 +167,7 @@ def _refusal(target: Target, pairs: Sequence[tuple[Case, Call]]) -> Observed | N
     if raised is None:
         return None
     text = (target.reference.parent / target.variant.file).read_text(encoding="utf-8", errors="replace")
-    line = claimed_shape.refusing_line(raised, text)
+    line = claimed_launches.refusing_line(raised, text)
     taken = None if line is None else _taken(target, text.splitlines()[line - 1], [case.shape for case, _ in pairs])
     if taken is None:
         return None

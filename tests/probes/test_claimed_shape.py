@@ -11,7 +11,7 @@ import pytest
 import torch
 
 from audit.build.settings import Configuration, EmulatedSettings
-from audit.model import Harness
+from audit.model import Harness, Tolerance
 from audit.model.errors import Unsupported
 from audit.probes import answer, block_calls, block_results, claimed_blocks, claimed_launches, claimed_shape
 from audit.probes.called import Call, SessionBroken
@@ -49,7 +49,7 @@ EVENT: dict[str, Any] = {"raised": None, "reports": [], "shape": [4], "launches"
 def target(tmp_path: Path, source: str, *, cases: tuple[Case, ...] = ()) -> Target:
     (tmp_path / "claimed.cu").write_text(source, encoding="utf-8")
     made = SimpleNamespace(
-        claim=SimpleNamespace(shapes=SimpleNamespace(claimed=SHAPE)),
+        claim=SimpleNamespace(shapes=SimpleNamespace(claimed=SHAPE, emulated_by="claim")),
         variant=SimpleNamespace(name="claimed", file="claimed.cu"),
         built=SimpleNamespace(tensor_device="cpu", settings=lambda **_: None),
         reference=tmp_path / "reference.py",
@@ -109,7 +109,7 @@ def test_an_exception_is_a_refusal_where_the_source_says_it_behind_a_condition_a
     source: str, line: int | None
 ) -> None:
     raised = "RuntimeError: matrix is larger than the constant memory"
-    assert claimed_shape.refusing_line(raised, source) == line
+    assert claimed_launches.refusing_line(raised, source) == line
 
 
 @pytest.mark.parametrize(("more", "grade"), [("", "proved"), ("x.item<int>();", "hint")])
@@ -210,6 +210,38 @@ def test_a_few_blocks_that_are_stopped_are_no_answer(tmp_path: Path, monkeypatch
     monkeypatch.setattr(claimed_shape, "parts", lambda *_, **__: (stopped, Call({}, tmp_path / "0.bin")))
     with pytest.raises(Unsupported, match="blocks of the claimed shape: too long"):
         answer.ask(claimed_blocks, made)
+
+
+@pytest.mark.parametrize(("value", "outcome"), [(0.0, "pass"), (9.0, "fail")])
+def test_a_smaller_shape_that_counts_is_run_whole_where_the_claimed_one_gives_no_answer(
+    value: float, outcome: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The importer's first candidate has the residue and the divisors of the claimed size."""
+    shapes = {"claimed": {"N": 1 << 20}, "emulated_by": "importer", "emulated": ({"N": 4096}, {"N": 8}), "others": ()}
+    made, asked = target(tmp_path, "k<<<1024, 4>>>(x);"), list[int]()
+    made.claim.shapes, made.claim.variant = SimpleNamespace(**shapes), [made.variant]  # type: ignore[misc, assignment]
+    made.variant.role, made.built.poisons = "claimed", ("first", "second")  # type: ignore[misc, assignment]
+    made.is_reference, made.references = False, References()  # type: ignore[misc]
+    made.tolerance = Tolerance(relative=1e-4, reason="a test")  # type: ignore[misc]
+    smaller = Case({"N": 4096}, Path("y"), np.linspace(1.0, 2.0, 4), "float32", scope="kept")
+
+    def parts(_: Target, case: Case, *__: Any, blocks: int) -> Any:
+        assert case is smaller
+        asked.append(blocks)
+        call = SimpleNamespace(values=lambda: case.expected + value)
+        return {**EVENT, "launches": [WHOLE]}, call
+
+    def late(*_: Any) -> Any:
+        raise Unsupported("a call of that size within 60 s")
+
+    monkeypatch.setattr(claimed_shape, "launched", late)
+    monkeypatch.setattr(
+        claimed_shape, "_cases", lambda *_, scope: {claimed_shape.OWN: smaller} if scope == "kept" else ""
+    )
+    monkeypatch.setattr(claimed_shape, "parts", parts)
+    found = answer.ask(claimed_blocks, made)
+    assert (found.outcome, found.claimed, asked) == (outcome, True, [-1])
+    assert "N=4096, a smaller shape that counts for the claim: 100 of 100 blocks run" in found.summary
 
 
 TOO_LONG = {"kind": "time-limit", "message": "too long"}
