@@ -95,8 +95,10 @@ def told() -> dict[str, dict[str, Any]]:
 @pytest.mark.parametrize("name", [name for name in CACHES if name != LEFT_BEHIND])
 def test_a_kept_result_is_wrong_while_it_is_timed(told: dict[str, dict[str, Any]], name: str) -> None:
     if name in ("by_sample_bad", "by_ends_bad", "by_sum_bad", "by_pattern_bad", "by_rounded_sum_bad"):
-        rounded = name == "by_rounded_sum_bad"  # two contents may round alike
-        assert told[name]["wrong"] <= rounded, "its key is new for new numbers, so that it computes and is timed for it"
+        alike = 0.1 if name == "by_rounded_sum_bad" else 0.0  # a few contents round alike
+        assert told[name]["wrong"] <= alike * told[name]["calls"], (
+            "its key is new for new numbers, so that it computes and is timed for it"
+        )
         return
     assert told[name]["wrong"] > 0.3 * told[name]["calls"]
     assert told[name]["drawn_wrong"] > 0
