@@ -147,7 +147,8 @@ def _measured(evidence: Evidence) -> RatioAnswer:
     if not measured and (contradicted := _doubts(record)):
         return RatioAnswer(state="open", reasons=contradicted)
     if not measured:
-        untimed = f"a time: {record.device.name} gives none; audit the claim on a GPU it names"
+        which = "a GPU it names" if record.claim.statement.speedup else "a GPU"
+        untimed = f"a time: {record.device.name} gives none; audit the claim on {which}"
         waiting = _open_hints(evidence.findings)
         return RatioAnswer(state="open" if waiting else "not measured", reasons=(*waiting, untimed))
     published = published_here(record)

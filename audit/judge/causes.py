@@ -21,6 +21,7 @@ LABEL = re.compile(r"(?:\w+=\d+, )*\w+=\d+(?=: )")
 OF_ANY_FAILURE = ("review.unchecked_launch", "review.legacy_stream")
 """Rules of the source review that hold for many right kernels, so that they explain no failure."""
 PRECISION = "precision"
+LAUNCHES = "claimed_launches"
 ROUNDED = 2.0**-5
 """The largest relative error by rounding in a sum of products that do not cancel; bf16 has 2**-8."""
 FIRST_BITS = "bit for bit the result of the first call"
@@ -120,6 +121,15 @@ def geometry_cause(record: Record) -> str | None:
     written = [one for one in about if one.probe == "coverage" and one.fails_kernel]
     pairs = ((found, one) for hint in hints if (found := SPANS_ONE.search(hint.summary)) for one in written)
     return next((text for found, one in pairs if (text := _agreed(found, one))), None)
+
+
+def refused_launch(findings: Iterable[Finding]) -> str | None:
+    """Return the launch that a GPU refuses at the claimed shape, in words."""
+    known = (one.evidence.get("refused") for one in findings if one.probe == LAUNCHES and one.fails_kernel)
+    refused = next((one for one in known if isinstance(one, dict)), None)
+    if refused is None:
+        return None
+    return f"The launch on line {refused['line']} is refused at the claimed shape: {refused['refused']}."
 
 
 def rounding_cause(findings: Iterable[Finding]) -> str | None:

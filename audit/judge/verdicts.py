@@ -56,7 +56,7 @@ def root_cause(record: Record, findings: Sequence[Finding]) -> str | None:
         return f"{proved} A change that the audit generated confirms it: {cured}"
     if proved and cured:
         return f"{proved} Ablation confirms it: {cured}"
-    return proved or cured or _unread(findings) or causes.rounding_cause(findings)
+    return proved or cured or causes.refused_launch(findings) or _unread(findings) or causes.rounding_cause(findings)
 
 
 def _failed(answers: Answers) -> Words:

@@ -100,7 +100,7 @@ def _at_claimed(target: Target, shape: Shape) -> Observed:
         return skipped
     (found,) = claimed_shape.launched(target, [shape])
     if found.raised is not None or found.refused is not None or not found.launches:
-        raise Unsupported("blocks of a call that launches nothing at the claimed shape; see claimed_launches")
+        raise Unsupported("blocks of a call that launches nothing at the claimed shape")
     cases = claimed_shape.cases_of(target)
     seen = _asked(target, cases[claimed_shape.OWN])
     if not seen.get("right"):

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable
 
+from audit.claims.importers.claim_toml import NOT_STATED
 from audit.judge.answers import BASELINE, FLOOR
 from audit.judge.causes import causes, led, read_in_source, shape_of, sizes_of
 from audit.judge.evidence import objects
@@ -91,7 +92,7 @@ def _published(record: Record) -> list[str]:
     texts: list[str] = []
     if claim.source.fidelity == "verbatim":
         texts.append(message("strengths.source"))
-    if claim.protocol.steps:
+    if {*claim.protocol.steps} - {NOT_STATED}:
         flags = "strengths.protocol_and_flags" if claim.protocol.flags else "strengths.protocol"
         texts.append(message(flags, count=str(len(claim.protocol.steps))))
     return texts
@@ -107,11 +108,17 @@ def _right(record: Record) -> list[str]:
     shapes = {shape(one): math.prod(one.values()) for one in asked}
     alone = {"order", "coverage", "inherited"} <= {*passed}
     about = {"count": number(len(shapes)), "shape": max(shapes, key=shapes.__getitem__)}
-    holds = [message(key) for probe, key in HOLDS_FOR.items() if probe in passed]
+    holds = [_holds(key, passed[probe]) for probe, key in HOLDS_FOR.items() if probe in passed]
     return [
         message("strengths.right_alone" if alone else "strengths.right", **about),
         *([message("strengths.holds", what=joined("comma", holds))] if holds else []),
     ]
+
+
+def _holds(key: str, finding: Finding) -> str:
+    """Return what a probe asked beyond the task's own inputs; of sizes, around which."""
+    around = sizes_of(finding.evidence.get("around"))
+    return message(key, **({"shape": shape(around)} if around else {}))
 
 
 def _fast(record: Record) -> list[str]:

@@ -67,8 +67,10 @@ def _claimed_shape(record: Record) -> list[str]:
     if claim in tested or not tested:
         return []
     blocks = evidence.find(record, "claimed_blocks", record.claimed_name)
-    in_part = blocks is not None and blocks.outcome in ("pass", "fail")
-    return [message("limitations.claimed_blocks" if in_part else "limitations.claimed_shape", shape=shape(claim))]
+    if blocks is None or blocks.outcome not in ("pass", "fail") or "smaller" in blocks.evidence:
+        return [message("limitations.claimed_shape", shape=shape(claim))]
+    whole = blocks.evidence.get("blocks_run") == blocks.evidence.get("blocks")
+    return [message("limitations.claimed_whole" if whole else "limitations.claimed_blocks", shape=shape(claim))]
 
 
 def _gpus(record: Record) -> list[str]:

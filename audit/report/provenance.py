@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from audit.claims.importers.claim_toml import NOT_STATED
 from audit.model import BuildNote, Device, Record, store
 from audit.report.messages import Recorded, headings, joined, message
 from audit.report.quantities import NONE, capability, number
@@ -56,7 +57,9 @@ def reproduce(record: Record) -> Section:
 
 def reply(record: Record) -> Section:
     """Return the standing invitation to the authors."""
-    text = message("reply.text", authors=record.claim.statement.source.authors)
+    named = record.claim.statement.source.authors
+    authors = message("reply.unnamed") if named == NOT_STATED else Recorded(named)
+    text = message("reply.text", authors=authors)
     return Section(message("reply.title"), "reply", paragraphs=(text, message("reply.none")))
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from pathlib import Path
 
@@ -104,7 +105,7 @@ def _sentence(record: SelfTest) -> str:
             f"{on}, {_started(record)[:10]}, {len(record.rows)} kernels of {folders}: {known.proved} of "
             f"{known.known_bad} known-bad kernels proved, {known.flagged} more as undefined behaviour or a hint; "
             f"{known.falsely_failed} of {known.known_good} known-good kernels failed "
-            f"(95 % bound: under {100 * bound:.1f} %)"
+            f"(95 % bound: under {math.ceil(1000 * bound) / 10:.1f} %)"
         )
     checks = record.environment.sandbox
     held = f"{sum(one.up for one in checks)} of {len(checks)} sandbox limits around claimed code held"
