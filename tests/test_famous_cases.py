@@ -139,7 +139,7 @@ def test_without_the_same_algebra_the_ratio_is_confirmed() -> None:
         ),
         (
             "side_stream/emulated",
-            "Missing: \"The caller's stream\", skipped here, on line 35: cudaStreamCreateWithFlags makes a stream",
+            'Missing: "The caller\'s stream", skipped here, on line 35: cudaStreamCreateWithFlags makes a stream',
         ),
         ("wmma_vs_cublas/emulated", "computes the result with fewer bits than it declares"),
         ("diag_matmul/h100", "the published ratio is real; a baseline given the same means reaches it too"),

@@ -153,6 +153,19 @@ def test_a_wrong_result_has_a_map_beside_that_of_a_right_one() -> None:
     assert {one.fill for one in other} == {"cool", "none"}, "all of it right"
 
 
+def test_a_map_of_several_outputs_names_its_own() -> None:
+    record = triangular()
+    found = tuple(
+        one.model_copy(update={"evidence": {**one.evidence, "worst": {**one.evidence["worst"], "output": 2}}})
+        if isinstance(one.evidence.get("worst"), dict)
+        else one
+        for one in record.findings
+    )
+    drawn = errors.draw(record.model_copy(update={"findings": found}))
+    assert drawn is not None
+    assert "claimed: 32,385 of 65,025 elements wrong in all outputs; the map is of output 2" in drawn.caption
+
+
 def test_a_right_result_and_a_record_without_a_map_have_no_picture_of_what_is_wrong() -> None:
     assert errors.draw(triangular(defects=False)) is None
     older = triangular()

@@ -53,6 +53,7 @@ def _right(finding: Finding, sizes: Shape) -> Iterator[str]:
 
 def _told(seen: dict[str, Any]) -> str:
     wrong, every = (seen.get(key) for key in ("elements_wrong", "elements"))
-    if isinstance(wrong, int) and isinstance(every, int):
-        return count_of(wrong, every, form="errors.wrong")
-    return message("word.unknown")
+    if not isinstance(wrong, int) or not isinstance(every, int):
+        return message("word.unknown")
+    told = count_of(wrong, every, form="errors.wrong")
+    return message("errors.of_output", told=told, output=str(seen["output"])) if "output" in seen else told
