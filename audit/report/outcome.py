@@ -17,6 +17,7 @@ HOLDS = ("confirmed",)
 OF_THE_RATIO = ("overstated", "weak baseline", "confirmed")
 LEADING = ("coverage", "memory_access", "fresh_values", "dead_inputs", "order", "agreement", "contract")
 """Probes whose failure, or pass, says most in one sentence; the others follow in the order of the record."""
+SIZES = "sweep"
 MOST_PIECES = 3
 BLIND = ("cannot tell", "only at other inputs")
 MOST_PLACES = 3
@@ -43,7 +44,10 @@ def section(record: Record, figures: tuple[Figure, ...]) -> Section:
 
 
 def pieces(record: Record) -> tuple[str, ...]:
-    """Return at most three pieces of evidence for the verdict, each with its shape and device."""
+    """Return at most three pieces of evidence for the verdict, each with its shape and device.
+
+    Where nothing failed, the last one is a hint of a probe, if there is one.
+    """
     about = evidence.of_claim(record)
     failed = [one for one in about if one.grade in ("proved", "undefined") and evidence.against_claim(record, one)]
     passed = [one for one in about if one.outcome == "pass" and one.probe in LEADING]
@@ -52,7 +56,15 @@ def pieces(record: Record) -> tuple[str, ...]:
     told = tuple(f"{one.probe}: " for one in chosen)  # a reason that quotes a finding stands there with its place
     reasons = [text for text in (answer.reasons if answer else ()) if not text.startswith(told)]
     ratios = [message("form.sentence", sentence=Recorded(text)) for text in reasons[:1]]
-    return (*ratios, *(_piece(record, one) for one in chosen))[:MOST_PIECES]
+    hints = [] if failed else [one for one in about if _is_hint(one)][:1]
+    found = (*ratios, *(_piece(record, one) for one in chosen))[: MOST_PIECES - len(hints)]
+    return (*found, *(message("verdict.hint", piece=_piece(record, one)) for one in hints))
+
+
+def _is_hint(finding: Finding) -> bool:
+    """Return whether a probe hints at a defect; the sizes have a row of their own, and the source alone says less."""
+    probed = finding.device is not None and finding.probe != SIZES
+    return finding.outcome == "fail" and finding.grade == "hint" and probed
 
 
 def _leading(finding: Finding) -> int:

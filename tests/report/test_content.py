@@ -228,6 +228,16 @@ def test_sizes_of_several_names_have_a_row_each_and_one_for_all_at_once() -> Non
     assert table.rows == (("m", "4", "5"), ("n", "7, 8", ""), ("all at once", "", "3 x 7"))
 
 
+def test_a_hint_of_a_probe_stands_on_page_one_where_nothing_failed() -> None:
+    hint = Finding(probe="distributions", target="claimed", outcome="fail", grade="hint", summary="sorted: 3 wrong",
+                   device="emulated")  # fmt: skip
+    of_source = hint.model_copy(update={"probe": "review.legacy_stream", "device": None})
+    for record, last in ((triangular(defects=False), "Hint only. "), (triangular(), "")):
+        found = outcome.pieces(record.model_copy(update={"findings": (of_source, *record.findings, hint)}))
+        assert len(found) == outcome.MOST_PIECES
+        assert ["Hint only. " in piece for piece in found] == [False, False, bool(last)]
+
+
 def test_a_record_without_any_finding_still_gives_a_report() -> None:
     record = triangular().model_copy(update={"findings": (), "ladder": (), "verdict": Verdict(name="incomplete")})
     assert "No shape has been run yet." in text_of(record)
