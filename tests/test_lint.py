@@ -2,8 +2,10 @@ import pytest
 
 from audit import claims
 from audit.lint import floors
-from audit.model import Observation, Speedup, gpus
+from audit.model import Finding, Observation, Record, Speedup, gpus
+from audit.report.figures import floors as drawn
 from tests.conftest import some
+from tests.report.fixture import triangular
 
 N = 4096
 COST = {"flops": N * (N + 1) * (N + 2) / 3, "bytes": 4.0 * (N * (N + 1) + N * N)}
@@ -47,6 +49,19 @@ def test_without_any_stated_work_there_is_no_floor() -> None:
     found = floors.floors(claims.load("triangular_mm").claim, {"flops": 0.0, "bytes": 0.0})
     assert {finding.outcome for finding in found} == {"skip"}
     assert "T4: reference.py states no least work, so there is no floor" in [finding.summary for finding in found]
+
+
+def test_bytes_alone_are_no_floor_of_the_arithmetic() -> None:
+    claim = claims.load("triangular_mm").claim.model_copy(update={"observation": ()})
+    (found, *_) = floors.floors(claim, {"flops": 0.0, "bytes": COST["bytes"]})
+    assert found.outcome == "skip"
+    assert found.summary.endswith("the stated bytes alone take 0.419 ms, and no arithmetic is stated")
+    assert drawn.draw(record([found])) is None
+    assert drawn.draw(record(floors.floors(claim, COST)[:1])) is not None
+
+
+def record(findings: list[Finding]) -> Record:
+    return triangular().model_copy(update={"findings": tuple(findings)})
 
 
 def test_only_a_time_that_no_unit_allows_is_proved_impossible() -> None:

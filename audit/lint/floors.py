@@ -75,6 +75,9 @@ def _under(speedup: Speedup, seen: Observation, numbers: dict[str, float]) -> st
 
 def _without_time(speedup: Speedup, numbers: dict[str, float]) -> str:
     floor, needed = _digits(numbers["floor_ms"]), _digits(numbers["baseline_needed_ms"])
+    if not numbers["compute_floor_ms"]:
+        text = f"{speedup.gpu}: a ratio of {speedup.ratio:g} without a time; the stated bytes alone take {floor} ms"
+        return f"{text}, and no arithmetic is stated"
     return (
         f"{speedup.gpu}: a ratio of {speedup.ratio:g} without a time; with the kernel at the fp32 floor of {floor} ms "
         f"the baseline would have to take {needed} ms or more"

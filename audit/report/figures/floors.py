@@ -20,8 +20,8 @@ TALL, BAR = 68, 16
 
 
 def draw(record: Record) -> Figure | None:
-    """Return a bar for each GPU; None where no GPU has a floor."""
-    found = [one for one in record.findings if one.probe == "floor" and _ms(one, "floor_ms")][: canvas.MOST_LINES]
+    """Return a bar for each GPU; None where no GPU has a floor for a time, or for the arithmetic behind a ratio."""
+    found = [one for one in record.findings if one.probe == "floor" and _bounds(one)][: canvas.MOST_LINES]
     if not found:
         return None
     values = [value for one in found for key in KEYS if (value := _ms(one, key))]
@@ -34,6 +34,10 @@ def draw(record: Record) -> Figure | None:
     drawing = Drawing(bottom + 40, tuple(parts))
     alt = message("floors.alt", gpus=joined("blank", (_told(one, "floors.reported", "floors.needed") for one in found)))
     return Figure(name=NAME, alt=alt, caption=message("floors.caption"), png=raster.png(drawing), drawing=drawing)
+
+
+def _bounds(finding: Finding) -> bool:
+    return bool(_ms(finding, "floor_ms") and (_ms(finding, "reported_kernel_ms") or _ms(finding, "compute_floor_ms")))
 
 
 def _legend(found: list[Finding]) -> tuple[list[Part], int]:
