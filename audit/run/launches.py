@@ -17,6 +17,7 @@ from typing import Any
 import torch
 
 from audit.run.arguments import as_bytes, named
+from audit.run.containers import leaves
 from audit.run.device import open_device
 from audit.run.emulated import Emulated
 from audit.run.event_writer import EventWriter
@@ -76,6 +77,7 @@ def run(request: Launches, writer: EventWriter) -> Iterator[dict[str, Any]]:
     upload = device.upload if request.device.configuration.blocks else _unwritten
     for index, values in enumerate(every):
         given = placed([cast(value, harness) for value in values], upload, harness.host)
+        changes = _changes(leaves(given))
         started = time.perf_counter()
         result, raised = _called(call, given)
         seconds = round(time.perf_counter() - started, 6)
@@ -84,9 +86,27 @@ def run(request: Launches, writer: EventWriter) -> Iterator[dict[str, Any]]:
         event["shared"] = _shared(results)
         outputs = outputs_of(result)
         if all(map(_has_values, outputs)) and outputs and upload is not _unwritten:
-            event["blanked"] = min(map(device.blank_unwritten, outputs))  # `all` would stop at the first failure
+            blanked = [device.blank_unwritten(one) for one in outputs]
+            event["blanked"] = all(blanked) and not _changed_by_torch(outputs, changes)
             event |= {**about(outputs), "digest": keep(folder / f"{index}.bin", as_bytes(*outputs))}
         yield {**event, **device.trace()}
+
+
+def _changes(values: Sequence[Any]) -> dict[int, int]:
+    """Return torch's count of changes in place by the memory of each tensor."""
+    tensors = [one for one in values if isinstance(one, torch.Tensor)]
+    return {one.untyped_storage().data_ptr(): one._version for one in tensors}
+
+
+def _changed_by_torch(outputs: Sequence[torch.Tensor], before: dict[int, int]) -> bool:
+    """Return whether an operator of torch changed a result in place: it may have read elements of blocks left out.
+
+    A kernel's own writes are not counted.
+    """
+    return any(
+        one.is_inference() or one._version > before.get(one.untyped_storage().data_ptr(), 0)  # the first has no count
+        for one in outputs
+    )
 
 
 def _called(call: Callable[..., Any], values: list[Any]) -> tuple[Any, str | None]:

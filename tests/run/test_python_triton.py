@@ -127,6 +127,26 @@ def test_a_few_programs_of_a_large_grid_write_their_own_part(
         assert value(tmp_path).count(2.0) == written
 
 
+@pytest.mark.parametrize(
+    ("output", "behind", "blanked"),
+    [
+        ("torch.empty_like(x)", "", True),
+        ("torch.zeros_like(x)", "", True),
+        ("x", "", True),
+        ("torch.zeros_like(x)", "y.div_(y.sum())", False),  # reads what the blocks left out would have written
+        ("x", "y += 1", False),
+    ],
+)
+def test_a_result_that_torch_changes_behind_the_kernel_is_not_what_a_few_programs_write(
+    workers: Workers, tmp_path: Path, output: str, behind: str, blanked: bool
+) -> None:
+    text = source("twice[(triton.cdiv(x.numel(), 64),)](x, y, x.numel(), block=64)\n    " + (behind or "pass"))
+    text = text.replace("torch.empty_like(x)", output)
+    reply = apart(workers, tmp_path, text, torch.ones(64 * 1000), blocks=12)
+    assert reply.finished, reply.detail
+    assert reply.events[0]["blanked"] is blanked
+
+
 @pytest.mark.parametrize("grid", [(1000, 1, 1), (10, 20, 30), (65, 1, 1)])
 def test_drawn_programs_hold_the_corners(grid: tuple[int, int, int]) -> None:
     few = [chosen(grid, CONFIGURATION.model_copy(update={"blocks": 24, "seed": seed})) for seed in (1, 2)]
