@@ -59,6 +59,14 @@ KNOWN_BAD: dict[str, list[str]] = {
         triton(PLACE + "tl.store(y + at, 1, mask=at < n)", "k[(n // 256,)](x, y, n, B=256)  # HERE"),
         triton(PLACE + "tl.store(y + at, 1)", "grid = (x.shape[0] // 8, 1)  # HERE\n    k[grid](x, y, n, B=8)"),
     ],
+    "tuning_trials": [
+        "import triton\nimport triton.language as tl\n"
+        "@triton.autotune(configs=[triton.Config({'B': 64}), triton.Config({'B': 128})], key=['n'])  # HERE\n"
+        "@triton.jit\ndef k(x, y, n, B: tl.constexpr):\n    tl.atomic_add(y, tl.load(x))\n",
+        "import triton\nimport triton.language as tl\n"
+        "@triton.autotune(CONFIGS, key=['n'])  # HERE\n"
+        "@triton.jit\ndef k(x, y, n, B: tl.constexpr):\n    tl.atomic_add(y, tl.load(x))\n",
+    ],
     "unmasked_access": [
         triton(PLACE + "v = tl.load(x + at)  # HERE\n    tl.store(y + at, v)", "k[(triton.cdiv(n, 8),)](x, y, n, B=8)")
     ],
@@ -194,6 +202,23 @@ KNOWN_GOOD: dict[str, list[str]] = {
         triton(PLACE + "tl.store(y + at, 1, mask=at < n)", "k[(triton.cdiv(n, 256),)](x, y, n, B=256)"),
         triton(PLACE + "tl.store(y + at, 1, mask=at < n)", "k[((n + 255) // 256,)](x, y, n, B=256)"),
         triton(PLACE + "tl.store(y + at, 1)", "assert n % 256 == 0\n    k[(n // 256,)](x, y, n, B=256)"),
+    ],
+    "tuning_trials": [
+        "import triton\nimport triton.language as tl\n"
+        "@triton.autotune(CONFIGS, key=['n'], reset_to_zero=['y'])\n"
+        "@triton.jit\ndef k(x, y, n, B: tl.constexpr):\n    tl.atomic_add(y, tl.load(x))\n",
+        "import triton\nimport triton.language as tl\n"
+        "@triton.autotune(CONFIGS, key=['n'], **OPTIONS)\n"
+        "@triton.jit\ndef k(x, y, n, B: tl.constexpr):\n    tl.atomic_add(y, tl.load(x))\n",
+        "import triton\nimport triton.language as tl\n"
+        "@triton.autotune([triton.Config({'B': 64}, pre_hook=zero), triton.Config({'B': 128}, pre_hook=zero)], ['n'])\n"
+        "@triton.jit\ndef k(x, y, n, B: tl.constexpr):\n    tl.atomic_add(y, tl.load(x))\n",
+        "import triton\nimport triton.language as tl\n"
+        "@triton.autotune([triton.Config({'B': 64})], ['n'])\n"
+        "@triton.jit\ndef k(x, y, n, B: tl.constexpr):\n    tl.atomic_add(y, tl.load(x))\n",
+        "import triton\nimport triton.language as tl\n"
+        "@triton.autotune(CONFIGS, key=['n'])\n"
+        "@triton.jit\ndef k(x, y, n, B: tl.constexpr):\n    tl.atomic_max(y, tl.load(x))\n",
     ],
     "unmasked_access": [
         triton(PLACE + "tl.store(y + at, tl.load(x + at, mask=at < n), mask=at < n)", "k[(9,)](x, y, n, B=8)"),

@@ -58,6 +58,7 @@ PYTHON: tuple[Rule[PythonReading], ...] = (
     operators.library_operator,
     operators.library_part,
     triton.triton_grid,
+    triton.tuning_trials,
     triton.unmasked_access,
     inputs.unused_input,
     inputs.fresh_result,

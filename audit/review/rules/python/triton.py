@@ -14,6 +14,9 @@ from audit.review.rule import Spot, rule
 _ACCESS = frozenset({"triton.language.load", "triton.language.store"})
 _SIZE = (ast.Name, ast.Subscript, ast.Call, ast.Attribute)
 """A name, an element of a shape, or a call such as `x.numel()`; not a sum or a negated value."""
+_ADDS = frozenset({"triton.language.atomic_add", "triton.language.atomic_xor"})
+_UNDO = frozenset({"reset_to_zero", "restore_value", "pre_hook", "post_hook", None})
+"""Arguments of `triton.autotune` or a configuration that take back what a trial writes; None stands for `**options`."""
 _PLACE = frozenset({"triton.language.program_id", "triton.language.arange"})
 
 
@@ -47,6 +50,27 @@ def _given(reading: PythonReading) -> dict[str, list[ast.expr]]:
     """Return the values that assignments give to each name."""
     given = ((one, node.value) for node in reading.nodes(ast.Assign) for one in node.targets)
     return grouped(dict.fromkeys((one.id, value) for one, value in given if isinstance(one, ast.Name)))
+
+
+@rule("order", precise=True)
+def tuning_trials(reading: PythonReading) -> Iterator[Spot]:
+    """Do the trials of `triton.autotune` add to memory before the first call does?
+
+    Silent where `reset_to_zero`, `restore_value` or a hook is given, and where one configuration is listed.
+    """
+    for kernel in reading.nodes(ast.FunctionDef):
+        adds = [call for call in inside(kernel, ast.Call) if reading.name(call) in _ADDS]
+        for tuned in kernel.decorator_list:
+            if adds and isinstance(tuned, ast.Call) and reading.name(tuned) == "triton.autotune" and not _undone(tuned):
+                yield Spot(tuned.lineno, f"trials of the autotuner add to what the kernel {kernel.name} adds to")
+
+
+def _undone(tuned: ast.Call) -> bool:
+    """Return whether the writes of a trial are taken back, or there is none."""
+    options = {each.arg: each.value for node in ast.walk(tuned) if isinstance(node, ast.Call) for each in node.keywords}
+    configurations = options.get("configs", tuned.args[0] if tuned.args else None)
+    alone = isinstance(configurations, ast.List | ast.Tuple) and len(configurations.elts) < 2
+    return alone or not _UNDO.isdisjoint(options)
 
 
 @rule("memory_access")
