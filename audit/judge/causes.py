@@ -8,6 +8,7 @@ from typing import Any
 
 from audit.judge.evidence import deciding_about, objects
 from audit.model import Finding, Place, Record, Shape
+from audit.probes import claimed_launches
 
 LEAD = ("coverage", "memory_access", "fresh_values", "dead_inputs")
 """Probes whose sentence comes first where several have one cause."""
@@ -21,7 +22,6 @@ LABEL = re.compile(r"(?:\w+=\d+, )*\w+=\d+(?=: )")
 OF_ANY_FAILURE = ("review.unchecked_launch", "review.legacy_stream")
 """Rules of the source review that hold for many right kernels, so that they explain no failure."""
 PRECISION = "precision"
-LAUNCHES = "claimed_launches"
 ROUNDED = 2.0**-5
 """The largest relative error by rounding in a sum of products that do not cancel; bf16 has 2**-8."""
 FIRST_BITS = "bit for bit the result of the first call"
@@ -125,7 +125,7 @@ def geometry_cause(record: Record) -> str | None:
 
 def refused_launch(findings: Iterable[Finding]) -> str | None:
     """Return the launch that a GPU refuses at the claimed shape, in words."""
-    known = (one.evidence.get("refused") for one in findings if one.probe == LAUNCHES and one.fails_kernel)
+    known = (one.evidence.get("refused") for one in findings if one.probe == claimed_launches.NAME and one.fails_kernel)
     refused = next((one for one in known if isinstance(one, dict)), None)
     if refused is None:
         return None

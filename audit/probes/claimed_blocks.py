@@ -83,7 +83,7 @@ def _at_smaller(target: Target) -> Observed | None:
     if (case := claimed_shape.smaller_case(target)) is None:
         return None
     if target.is_reference:
-        return {"shape": dict(case.shape), **target.compared(target.call(case, target.plain), case).evidence()}
+        return _of_reference(target, case)
     event, call = claimed_shape.parts(target, case, Mode(next(iter(target.built.poisons))), blocks=WHOLE)
     if (why := block_calls.why_not(event, case)) is not None:
         raise Unsupported(why)
@@ -91,11 +91,14 @@ def _at_smaller(target: Target) -> Observed | None:
     return {"smaller": True, **block_results.compared_part(target, case, event, call, every)}
 
 
+def _of_reference(target: Target, case: Case) -> Observed:
+    return {"shape": dict(case.shape), **target.compared(target.call(case, target.plain), case).evidence()}
+
+
 def _at_claimed(target: Target, shape: Shape) -> Observed:
     """Compare calls at the claimed shape; the task's own reference runs whole."""
     if target.is_reference:
-        case = claimed_shape.cases_of(target)[claimed_shape.OWN]
-        return {"shape": dict(case.shape), **target.compared(target.call(case, target.plain), case).evidence()}
+        return _of_reference(target, claimed_shape.cases_of(target)[claimed_shape.OWN])
     if (skipped := _wrong_already(target)) is not None:
         return skipped
     (found,) = claimed_shape.launched(target, [shape])

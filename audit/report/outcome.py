@@ -17,7 +17,6 @@ HOLDS = ("confirmed",)
 OF_THE_RATIO = ("overstated", "weak baseline", "confirmed")
 LEADING = ("coverage", "memory_access", "fresh_values", "dead_inputs", "order", "agreement", "contract")
 """Probes whose failure, or pass, says most in one sentence; the others follow in the order of the record."""
-SIZES = "sweep"
 MOST_PIECES = 3
 BLIND = ("cannot tell", "only at other inputs")
 MOST_PLACES = 3
@@ -63,7 +62,7 @@ def pieces(record: Record) -> tuple[str, ...]:
 
 def _is_hint(finding: Finding) -> bool:
     """Return whether a probe hints at a defect; the sizes have a row of their own, and the source alone says less."""
-    probed = finding.device is not None and finding.probe != SIZES
+    probed = finding.device is not None and finding.probe != sizes.PROBE
     return finding.outcome == "fail" and finding.grade == "hint" and probed
 
 

@@ -13,6 +13,7 @@ from audit.report.messages import headings, message
 from audit.report.quantities import sentence, shape
 from audit.report.view import Figure, Section, Table
 
+PROBE = "sweep"
 MOST_NAMES, MOST_SIZES = 12, 100
 """Bounds on a record of others; ours have a fourth of it."""
 RESULTS = ("right", "wrong", "launch_refused", "refused", "not_taken", "no_answer")
@@ -34,7 +35,7 @@ class Strip:
 
 def swept(record: Record) -> Finding | None:
     """Return what was found of the sizes around the claim; None without the sweep."""
-    return evidence.find(record, "sweep", record.claimed_name)
+    return evidence.find(record, PROBE, record.claimed_name)
 
 
 def around(record: Record) -> Shape | None:

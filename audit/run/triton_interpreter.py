@@ -11,10 +11,12 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
+import torch
 
 from audit.build.emulated.runtime import Access, Runtime
 from audit.build.settings import LEAST_TF32, Configuration
 from audit.run import triton_bfloat16
+from audit.run.formats import tf32
 
 INTERPRET = "TRITON_INTERPRET"
 FAILED = "interpreter-failed"
@@ -175,7 +177,7 @@ class Interpreted:
         """Round float32 factors as a GPU with TF32 does, unless the source asks for another precision."""
         if precision.name == "TF32" and self.configuration.compute_capability >= LEAST_TF32:
             a, b = (
-                self._interpreter.TensorHandle(tf32(one.data), one.dtype) if one.data.dtype == np.float32 else one
+                self._interpreter.TensorHandle(_rounded(one.data), one.dtype) if one.data.dtype == np.float32 else one
                 for one in (a, b)
             )
         return plain(builder, a, b, sum_, precision, *more)
@@ -221,11 +223,8 @@ def chosen(grid: Sequence[int], configuration: Configuration) -> list[int]:
     return order
 
 
-def tf32(values: Any) -> Any:
-    """Round float32 numbers to the nearest TF32; hardware that cuts bits off instead is up to twice as far off."""
-    bits = np.ascontiguousarray(values).view(np.uint32)
-    rounded = (bits + 0xFFF + (bits >> 13 & 1)) & 0xFFFFE000
-    return np.where(np.isfinite(values), rounded.astype(np.uint32).view(np.float32), values)
+def _rounded(values: Any) -> Any:
+    return tf32(torch.from_numpy(np.ascontiguousarray(values))).numpy()
 
 
 def _bound(function: Callable[..., Any], plain: Callable[..., Any]) -> Callable[..., Any]:
