@@ -14,7 +14,7 @@ from typing import Any
 
 import numpy as np
 
-from audit.probes.answer import FIRST_WRONG, NOT_ASKED, TOO_LARGE, Observed
+from audit.probes.answer import FIRST_WRONG, NOT_ASKED, TOO_LARGE, UNSTEADY, Observed
 from audit.probes.called import Call, Step
 from audit.probes.cases import Case
 from audit.probes.compare import Comparison, Scale
@@ -99,7 +99,17 @@ def ask_together(target: Target) -> None:
 
 def premise(target: Target, first: Asked) -> Observed | None:
     """Return a reason to skip where the very first call is wrong: nothing follows from later ones."""
-    return None if first.compared(target).right else {"shape": dict(first.case.shape), NOT_ASKED: FIRST_WRONG}
+    if first.compared(target).right:
+        return None
+    return {"shape": dict(first.case.shape), NOT_ASKED: UNSTEADY if unsteady(target, first) else FIRST_WRONG}
+
+
+def unsteady(target: Target, first: Asked) -> bool:
+    """Return whether a plain first call, which is wrong here, is right in the process that `agreement` reads."""
+    if first.compared(target).right:
+        return False
+    plain = target.call(first.case, target.plain)
+    return plain.raised is None and target.compared(plain, first.case).right
 
 
 def too_large(name: str, target: Target, first: Asked) -> Observed | None:

@@ -5,6 +5,9 @@ overwritten before each call, as a timer does. Results that differ in their last
 arrival do, are reported and fail no kernel; a result outside the tolerance is wrong. Contents that were wrong at first
 are left to `distributions`, which tests whether rounding explains them.
 
+A plain first call that is right in one process and wrong in another is wrong by this probe: what it returns depends on
+time, or on memory that it does not write.
+
 The emulated device also makes hundreds of calls whose launches run no block, which takes little time, and then one that
 runs all. A wrong result there counts only if it is also wrong after as many calls that run all blocks.
 """
@@ -13,10 +16,11 @@ from __future__ import annotations
 
 import zlib
 from collections.abc import Sequence
+from contextlib import suppress
 
 from audit.model.errors import AuditError
 from audit.probes.answer import Answer, Observed, failed, grade_beside, label, passed
-from audit.probes.battery import AFTER, REPEAT, Asked, at_middle, premise
+from audit.probes.battery import AFTER, REPEAT, Asked, at_largest, at_middle, premise, unsteady
 from audit.probes.called import Mode
 from audit.probes.cases import Case
 from audit.probes.claimed_launches import reads_back
@@ -29,6 +33,7 @@ from audit.probes.variations import wanted
 NAME, DISTRIBUTIONS = "repeat", "distributions"
 FEWEST_MANY, MORE_MANY, TURNS = 20, 8, 12
 """Calls that run no block, in units of TURNS, a multiple of the number of buffers that claimed code may rotate."""
+ANOTHER = "that of another process"
 MECHANISMS = (
     "call counter that cheats after warm-up",
     "recognised timer",
@@ -41,6 +46,10 @@ MECHANISMS = (
 def observe(target: Target) -> Observed:
     """Compare 24 to 256 calls with alternating contents, the last half as in a timer, then one with each content."""
     asked = at_middle(target)
+    if (first := _unsteady(target, asked["first"])) is not None:
+        wrong = {"shape": dict(first.case.shape), "call": ANOTHER, **first.compared(target).evidence()}
+        undefined = undefined_beside(target, first.case)
+        return {"shape": wrong["shape"], "shapes": [wrong], "calls": 0, "differing": [], "undefined": undefined}
     if (skipped := premise(target, asked["first"])) is not None:
         return skipped
     repeated = asked[REPEAT]
@@ -76,7 +85,19 @@ def conclude(seen: Observed) -> Answer:
         behind = f"; right behind {after['calls']} more that run no block" if after else ""
         return passed(f"{shape}: {calls} calls right{bits}{behind}")
     text = f"{wrong['call']}: {sentence(wrong)}"
+    if wrong["call"] == ANOTHER:
+        return failed(f"{shape}: the first call of one process is right, {text}", grade_beside(seen["undefined"]))
     return failed(f"{shape}: the first call is right, of {calls} more {text}", grade_beside(seen["undefined"]))
+
+
+def _unsteady(target: Target, middle: Asked) -> Asked | None:
+    """Return the first call of a session that is wrong there and right in another process."""
+    if unsteady(target, middle):
+        return middle
+    with suppress(AuditError):
+        largest = at_largest(target)["first"]
+        return largest if unsteady(target, largest) else None
+    return None
 
 
 def _after_many(target: Target, case: Case) -> Observed | None:

@@ -155,10 +155,11 @@ def _pool() -> Any:
     return torch.cuda.MemPool()
 
 
-PIECES = 8
-"""The pieces of a snapshot, copied last piece first."""
+SAMPLED = 1 << 16
+"""The elements of a result that a snapshot copies first, in regular steps."""
 SLEEP_CYCLES = 60_000_000
 """About 30 ms of a GPU: far more than the host needs to queue the work that follows."""
+_HIGH_PRIORITY = -1
 
 
 class SnapshotBuffers:
@@ -173,26 +174,42 @@ class SnapshotBuffers:
     def __init__(self, sizes: Sequence[int], *, queued: bool) -> None:
         with torch.cuda.use_mem_pool(_pool()):
             self._buffers = [torch.empty(size, dtype=torch.uint8, device="cuda") for size in sizes]
+            self._samples = [torch.empty(min(size, SAMPLED * 16), dtype=torch.uint8, device="cuda") for size in sizes]
+        self._reader = torch.cuda.Stream(priority=_HIGH_PRIORITY)  # type: ignore[no-untyped-call]
         if queued:  # free a block for each result: an allocation by the driver would wait for the sleep
             _ = [torch.empty(size, dtype=torch.uint8, device="cuda") for size in sizes]
             torch.cuda._sleep(SLEEP_CYCLES)  # type: ignore[no-untyped-call]
 
     def snapshot(self, results: Sequence[torch.Tensor]) -> tuple[torch.Tensor, ...]:
-        """Copy the results on the current stream, last bytes first: a kernel on another stream writes those last."""
-        buffers = {_nbytes(one): one for one in self._buffers} if len(self._buffers) == len(results) else {}
-        return tuple(self._copied(one, buffers.pop(_nbytes(one), None)) for one in results)
+        """Copy the results as the next reader on the current stream finds them.
 
-    @staticmethod
-    def _copied(result: torch.Tensor, buffer: torch.Tensor | None) -> torch.Tensor:
-        if buffer is None or not result.is_cuda or not _in_one_piece(result) or not _nbytes(result):
-            return result.clone()
-        copy = _as_strided(_viewed(buffer, result.dtype), _shape(result), _strides(result))
-        flat = _viewed(result, -1)
-        step = -(-result.numel() // PIECES)
-        for start in reversed(range(0, result.numel(), step)):
-            length = min(step, result.numel() - start)
-            write(_narrow(_viewed(copy, -1), 0, start, length), _narrow(flat, 0, start, length))
-        return copy
+        The copy is made on a stream of high priority that waits for the current one: on the current one it would also
+        wait for blocks of other streams that the GPU has not started. A sample of the whole result is copied first.
+        """
+        left = list(zip(self._buffers, self._samples, strict=True)) if len(self._buffers) == len(results) else []
+        self._reader.wait_stream(torch.cuda.current_stream())
+        with torch.cuda.stream(self._reader):
+            copies = []
+            for result in results:
+                fitting = (place for place, (buffer, _) in enumerate(left) if _nbytes(buffer) == _nbytes(result))
+                place = next(fitting, None)
+                copies.append(_data(result).clone() if place is None else _copied(_data(result), *left.pop(place)))
+        torch.cuda.current_stream().wait_stream(self._reader)
+        return tuple(copies)
+
+
+def _copied(result: torch.Tensor, buffer: torch.Tensor, sample: torch.Tensor) -> torch.Tensor:
+    """Copy a sample of the result into `sample`, the result into `buffer`, and the sample over that."""
+    if not result.is_cuda or not _in_one_piece(result) or not _nbytes(result):
+        return result.clone()
+    copy = _as_strided(_viewed(buffer, result.dtype), _shape(result), _strides(result))
+    step = -(-result.numel() // SAMPLED)
+    count = -(-result.numel() // step)
+    first = _narrow(_viewed(sample, result.dtype), 0, 0, count)
+    _copy(first, _as_strided(result, (count,), (step,)))
+    write(copy, result)
+    _copy(_as_strided(copy, (count,), (step,)), first)
+    return copy
 
 
 WORD_BYTES = 8

@@ -40,6 +40,22 @@ def asked(name: str, case: Case, value: float, group: str = "") -> tuple[str, As
     return name, Asked(name, case, Answer(event, Path("0.bin")), group)
 
 
+def stub(**more: Any) -> Target:
+    """A target that compares; it makes no calls but those in `more`."""
+    target = SimpleNamespace(
+        tolerance=Tolerance(relative=1e-4, reason="a test"),
+        cases=(CASE,),
+        variant=SimpleNamespace(name="claimed"),
+        built=SimpleNamespace(tensor_device="cuda"),
+        _compared={},
+        is_reference=False,
+        **more,
+    )
+    target.compared_within = lambda *given, **more: Target.compared_within(cast(Target, target), *given, **more)
+    target.compared = lambda *given, **more: Target.compared(cast(Target, target), *given, **more)
+    return cast(Target, target)
+
+
 @pytest.mark.parametrize(
     ("alone", "repeated", "later", "outcome"),
     [
@@ -62,16 +78,21 @@ def test_contents_that_were_wrong_alone_say_nothing_of_repeating(
         ]
     )
     monkeypatch.setattr(repeat, "at_middle", lambda _: calls)
-    tolerance = Tolerance(relative=1e-4, reason="a test")
-    target = SimpleNamespace(
-        tolerance=tolerance,
-        cases=(CASE,),
-        variant=SimpleNamespace(name="claimed"),
-        built=SimpleNamespace(tensor_device="cuda"),
-        _compared={},
-        is_reference=False,
-    )
-    target.compared_within = lambda *given, **more: Target.compared_within(cast(Target, target), *given, **more)
-    target.compared = lambda *given, **more: Target.compared(cast(Target, target), *given, **more)
-    found = ask(repeat, cast(Target, target))
+    monkeypatch.setattr(repeat, "at_largest", lambda _: calls)
+    found = ask(repeat, stub())
     assert found.outcome == outcome, found.summary
+
+
+@pytest.mark.parametrize(("elsewhere", "outcome"), [(2.0, "fail"), (3.0, "skip")])
+def test_first_call_that_is_right_in_another_process_alone_is_wrong(
+    monkeypatch: pytest.MonkeyPatch, elsewhere: float, outcome: str
+) -> None:
+    calls = dict([asked("first", CASE, 3.0)])
+    monkeypatch.setattr(repeat, "at_middle", lambda _: calls)
+    monkeypatch.setattr(repeat, "at_largest", lambda _: calls)
+    monkeypatch.setattr(repeat, "undefined_beside", lambda *_: None)
+    _, plain = asked("plain", CASE, elsewhere)
+    target = stub(call=lambda *_: plain.call, plain=None)
+    found = ask(repeat, target)
+    assert found.outcome == outcome, found.summary
+    assert ("of one process is right, that of another process" in found.summary) is (outcome == "fail")
