@@ -15,9 +15,9 @@ from audit.build.device import AuditDevice, BuiltVariant
 from audit.claims import ClaimFolder
 from audit.device_run import DeviceRun
 from audit.lint import floors
-from audit.measure import Session
+from audit.measure import Session, Times
 from audit.model import Record, Stage, Variant, store
-from audit.model.errors import AuditError
+from audit.model.errors import AuditError, BadInput
 from audit.model.run_directory import Scratch, room
 from audit.record_writer import RecordWriter, taken
 from audit.report.formats import USUAL, Form
@@ -166,8 +166,12 @@ class Audit(AbstractContextManager["Audit"]):
         """Waits until every probe has been asked about every variant that was built, on every device: times are taken
         when no other work of the audit but a published build is left."""
         with self._stage("verify"):
-            for scheduler in (self._main, *self._beside):
-                scheduler.wait_for_answers()
+            self._main.wait_for_answers()
+            for scheduler in self._beside:
+                try:
+                    scheduler.wait_for_answers()
+                except BadInput as error:  # a shape of this device's own, say, which the reference refuses
+                    self._progress.say(f"{scheduler.device_run.kind}: no answers: {error}")
 
     def measure(self) -> None:
         """Times on a GPU: baselines and passing variants soundly; the claimed kernel if its published build is in."""
@@ -179,11 +183,14 @@ class Audit(AbstractContextManager["Audit"]):
 
     def confirm(self) -> None:
         """Waits for published builds, asks and times again what now counts."""
-        if waiting := self._main.waiting():
-            with self._stage("confirm"):
+        waiting = self._main.waiting()
+        if not waiting and not self._gives_times:
+            return
+        with self._stage("confirm"):
+            if waiting:
                 self._main.confirm(waiting)
-                if self._gives_times:
-                    self._time(waiting, baselines=False)
+                self._time(waiting, baselines=False)
+            self._repeat()
 
     def repair(self) -> None:
         """Changes of ours to a claimed kernel that failed, where the claim has no ablation; see `repair`.
@@ -286,10 +293,19 @@ class Audit(AbstractContextManager["Audit"]):
     def _time(self, variants: Sequence[Variant], *, baselines: bool) -> None:
         if self._timing is None:
             return
-        rungs = judge.ladder(self.folder.claim, self.record.findings)
-        passed = {rung.variant for rung in rungs if rung.state == "passed"}
         known = self._main.timeable()
         built: dict[str, BuiltVariant] = {one.name: known[one.name] for one in variants if one.name in known}
-        times = measure.times(self._timing.result(), built, passed=passed, baselines=baselines)
+        self._add(measure.times(self._timing.result(), built, passed=self._passed(), baselines=baselines))
+
+    def _repeat(self) -> None:
+        if self._timing is not None:
+            self._add(measure.repeated(self._timing.result(), self._main.timeable(), passed=self._passed()))
+
+    def _passed(self) -> set[str]:
+        rungs = judge.ladder(self.folder.claim, self.record.findings)
+        return {rung.variant for rung in rungs if rung.state == "passed"}
+
+    def _add(self, times: Times) -> None:
+        known = self._main.timeable()
         self._writer.add(self._main.device_run.timed(times.findings, known))
         self._writer.add_times(times.measurements)

@@ -2,7 +2,8 @@
 
 The timing session is the kit's own, with its order of calls, its budget and its rule of stopping. Simulated is the GPU
 alone: two kernels of known times, whose noise a row of `SCENES` states. No GPU is needed. `OTHERS` are intervals that
-were not chosen, each deciding when to stop as well.
+were not chosen, each deciding when to stop as well. Where processes differ, one session stands beside several, whose
+ratios are pooled.
 """
 
 from __future__ import annotations
@@ -22,12 +23,13 @@ from unittest import mock
 ROOT = Path(__file__).resolve().parents[1]
 sys.path.insert(0, str(ROOT))
 
-from audit.measure.timing import BUDGET_S, HALF_WIDTH  # noqa: E402
+from audit.measure.comparison import PROCESSES  # noqa: E402
+from audit.measure.timing import BUDGET_S, HALF_WIDTH, REPEATED_S  # noqa: E402
 from audit.run import blocks  # noqa: E402
 from audit.run.answers import Answers  # noqa: E402
 from audit.run.contents import Content, Contents  # noqa: E402
 from audit.run.outputs import KeptOutputs  # noqa: E402
-from audit.run.ratios import Ratio, Samples, ratio  # noqa: E402
+from audit.run.ratios import Ratio, Samples, pooled, ratio  # noqa: E402
 from audit.run.stopwatch import Stopwatch, Timed  # noqa: E402
 
 OURS, THEIRS = "kernel", "baseline:eager"
@@ -48,6 +50,7 @@ class Scene:
         step: the largest of them.
         late: the share of samples that take up to five times as long.
         delay: one-sided noise of each kernel in each block, exponential.
+        process: of each kernel in each process, normal: what placement and alignment decide once.
         kernel_ms: of the kernel; the baseline takes `TRUE` times as long.
     """
 
@@ -58,6 +61,7 @@ class Scene:
     step: float = 0.1
     late: float = 0.0
     delay: float = 0.0
+    process: float = 0.0
     kernel_ms: float = 0.24
 
 
@@ -77,6 +81,13 @@ SCENES = {
     "everything": Scene(sample=0.01, block=0.01, drift=0.06, steps=4.0, late=0.03, delay=0.01),
 }
 
+OF_PROCESSES = {
+    "no difference between processes": Scene(block=0.005),
+    "processes differ by 0.3 %": Scene(block=0.005, process=0.003),
+    "processes differ by 1 %": Scene(block=0.005, process=0.01),
+    "processes differ by 3 %": Scene(block=0.005, process=0.03),
+}
+
 
 class Gpu:
     """Stands for the stopwatch, and for the clock that ends a session: a call takes what the scene makes of it."""
@@ -86,6 +97,7 @@ class Gpu:
         self.seconds, self._speed, self._next_step = 0.0, 1.0, math.inf
         self._step()
         self._in_block: dict[tuple[float, int], float] = {}
+        self._in_process: dict[float, float] = {}
         self.block = 0
 
     def cold(self, calls: Sequence[Timed]) -> list[float]:
@@ -101,7 +113,8 @@ class Gpu:
         while self.seconds > self._next_step:
             self._step()
         ms: float = timed.call()
-        noise = self._block_noise(ms) + self.draw.gauss(0, self.scene.sample)
+        noise = self._in_process.setdefault(ms, self.draw.gauss(0, self.scene.process)) + self._block_noise(ms)
+        noise += self.draw.gauss(0, self.scene.sample)
         ms *= math.exp(noise) * self._speed * (1 + self.scene.drift * self.seconds)
         if self.draw.random() < self.scene.late:
             ms *= 1 + 4 * self.draw.random()
@@ -139,7 +152,7 @@ class Same:
     renew = write = check = settle = measure_contrast = nothing
 
 
-def session(scene: Scene, seed: int) -> blocks.Blocks:
+def session(scene: Scene, seed: int, budget_s: float = BUDGET_S) -> blocks.Blocks:
     """One timing session, from the warm-up to its end."""
     choice = random.Random(seed)
     gpu, same = Gpu(scene, choice), Same()
@@ -154,7 +167,7 @@ def session(scene: Scene, seed: int) -> blocks.Blocks:
     with mock.patch.object(blocks, "time", gpu):
         for name in (OURS, THEIRS):
             made.warm(name)
-        made.run(blocks.Plan(BUDGET_S, HALF_WIDTH), between=lambda block: setattr(gpu, "block", block))
+        made.run(blocks.Plan(budget_s, HALF_WIDTH), between=lambda block: setattr(gpu, "block", block))
     return made
 
 
@@ -173,6 +186,24 @@ def covered(scene: Scene, sessions: int, rule: Rule = ratio) -> dict[str, Any]:
         widths.append(found.half_width)
         counts.append(found.blocks)
     return {"covered": round(100 * held / sessions, 2), "blocks": median(counts),
+            "half_width": round(100 * median(widths), 3)}  # fmt: skip
+
+
+def covered_by_processes(scene: Scene, audits: int) -> dict[str, Any]:
+    """The share in percent of audits whose interval holds the true ratio: the pooled one, and that of one session."""
+    held, alone, widths = 0, 0, []
+    for audit in range(audits):
+        ratios = []
+        for process in range(PROCESSES):
+            taken = session(scene, audit * PROCESSES + process, REPEATED_S).taken
+            ratios.append(ratio(taken[OURS][blocks.COLD], taken[THEIRS][blocks.COLD]))
+        whole, (first, *_) = pooled(ratios), ratios
+        assert whole.low is not None and whole.high is not None and whole.half_width is not None
+        assert first.low is not None and first.high is not None
+        held += whole.low <= TRUE <= whole.high
+        alone += first.low <= TRUE <= first.high
+        widths.append(whole.half_width)
+    return {"covered": round(100 * held / audits, 2), "one_session": round(100 * alone / audits, 2),
             "half_width": round(100 * median(widths), 3)}  # fmt: skip
 
 
@@ -221,8 +252,12 @@ def main() -> None:
     for name, rule in OTHERS.items():
         others[name] = {scene: covered(SCENES[scene], asked.sessions // 10, rule) for scene in SCENES}
         print(f"{name:34} {others[name]}", flush=True)
+    processes: dict[str, Any] = {}
+    for name, scene in OF_PROCESSES.items():
+        processes[name] = covered_by_processes(scene, asked.sessions // 2)
+        print(f"{name:34} {processes[name]}", flush=True)
     if asked.out:
-        numbers = {"sessions": asked.sessions, "scenes": scenes, "others": others}
+        numbers = {"sessions": asked.sessions, "scenes": scenes, "others": others, "processes": processes}
         asked.out.write_text(json.dumps(numbers, indent=1) + "\n")
 
 

@@ -7,9 +7,10 @@ from collections.abc import Callable, Sequence
 from typing import Literal, TypedDict
 
 from audit.judge import causes
-from audit.judge.answers import Answers, is_impossible
+from audit.judge.answers import BASELINE, Answers, is_impossible
 from audit.judge.evidence import ESCAPES, KERNELS, OWN_REFERENCE, PRECISION, REPLACED, objects
 from audit.judge.ladder import cure
+from audit.measure import compared
 from audit.model import Finding, Record, ResultAnswer, Verdict, VerdictName
 
 DEAD_INPUTS = "dead_inputs"
@@ -145,11 +146,16 @@ def _of_ratio(answers: Answers) -> Words:
         confidence="medium",
         confidence_reason="the result is right, and none of the source's kernels produced it"
         if of_others
-        else "every correctness probe passed; one GPU, interleaved with its baselines in one session",
+        else f"every correctness probe passed; one GPU, interleaved with its baselines in {_processes(answers)}",
         scope=f"{shape}, on {record.device.name}; a published time is that of the library"
         if of_others
         else f"speed on {record.device.name}, at {shape}",
     )
+
+
+def _processes(answers: Answers) -> str:
+    found = compared(answers.evidence.record.measurements, answers.evidence.claimed.name, BASELINE)
+    return f"{found.ratio.processes} processes" if found and found.ratio.processes > 1 else "one session"
 
 
 def _no_defect(answers: Answers) -> Words:

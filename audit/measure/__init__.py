@@ -3,7 +3,7 @@
 from audit.measure.comparison import Comparison, compared, strongest, wrong_baselines
 from audit.measure.protocols import DO_BENCH, OURS
 from audit.measure.samples import median_ms, speedup
-from audit.measure.timing import Session, Times, times
+from audit.measure.timing import Session, Times, repeated, times
 
 __all__ = [
     "DO_BENCH",
@@ -13,6 +13,7 @@ __all__ = [
     "Times",
     "compared",
     "median_ms",
+    "repeated",
     "speedup",
     "strongest",
     "times",

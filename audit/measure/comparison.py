@@ -5,15 +5,17 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
-from audit.measure.protocols import OURS
+from audit.measure.protocols import OURS, REPEATED
 from audit.measure.samples import found, median_ms, ratio_to
 from audit.model import Finding, Measurement
-from audit.run.ratios import Ratio, Word, ratio
+from audit.run.ratios import Ratio, Word, pooled, ratio
 
 PREFIX = "baseline:"
 AGAIN = "control:again:"
 """The prefix of the second name of the callable that a session times twice."""
 TIMED_OUTPUTS = "timed_outputs"
+PROCESSES = 6
+"""The processes whose ratios are pooled: between the least and the greatest of six is the median with 31 / 32."""
 NEARLY = 0.05
 """Baselines whose times differ by less than this share may change their order in the next session."""
 RANKS = {"fp32": 4, "split_fp16": 3, "tf32": 2, "fp16": 1, "bf16": 0}
@@ -23,7 +25,7 @@ range, fp16 11 in its own, bf16 8."""
 
 @dataclass(frozen=True)
 class Comparison:
-    """A variant against a baseline in one session; `doubt` says why nothing follows, None if something does."""
+    """A variant against a baseline; `doubt` says why nothing follows, None if something does."""
 
     baseline: str
     ratio: Ratio
@@ -38,16 +40,29 @@ class Comparison:
         """Return the ratio in words, with its interval, its blocks and its doubt."""
         text = f"{self.ratio.value:.2f}x"
         if self.ratio.low is not None and self.ratio.high is not None:
-            text += f" (95 % interval {self.ratio.low:.2f} to {self.ratio.high:.2f}, {self.ratio.blocks} blocks)"
+            over = f"{self.ratio.blocks} blocks"
+            over = f"{self.ratio.processes} processes, {over}" if self.ratio.processes > 1 else over
+            text += f" (95 % interval {self.ratio.low:.2f} to {self.ratio.high:.2f}, {over})"
         return text + (f"; inconclusive: {self.doubt}" if self.doubt else "")
 
 
 def compared(measurements: Sequence[Measurement], variant: str, baseline: str) -> Comparison | None:
-    """Return the comparison from the last session with both; None without one."""
+    """Return the comparison from `PROCESSES` repeated sessions, else from the last session with both; None without one.
+
+    A repeated session counts where its control came out as the same.
+    """
     both = ratio_to(measurements, variant, baseline)
     if both is None:
         return None
     value, session = both
+    theirs = {one.session: one for one in found(measurements, baseline, REPEATED)}
+    ratios = [
+        ratio(one, theirs[one.session])
+        for one in found(measurements, variant, REPEATED)
+        if one.session in theirs and control_doubt(measurements, one.session, REPEATED) is None
+    ]
+    if len(ratios) >= PROCESSES:
+        return Comparison(baseline, pooled(ratios), pooled(ratios).doubt)
     return Comparison(baseline, value, value.doubt or control_doubt(measurements, session))
 
 
@@ -116,9 +131,9 @@ def wrong_baselines(findings: Iterable[Finding]) -> frozenset[str]:
     return frozenset(one.target for one in wrong if one.target.startswith(PREFIX))
 
 
-def control(measurements: Iterable[Measurement], session: str) -> tuple[str, Ratio] | None:
+def control(measurements: Iterable[Measurement], session: str, protocol: str = OURS) -> tuple[str, Ratio] | None:
     """Return the callable timed twice in a session and the ratio of the two; None where there is none."""
-    own = tuple(one for one in measurements if one.session == session and one.protocol == OURS)
+    own = tuple(one for one in measurements if one.session == session and one.protocol == protocol)
     for one in own:
         name = one.variant.removeprefix(AGAIN)
         first = tuple(other for other in own if other.variant == name) if name != one.variant else ()
@@ -127,12 +142,12 @@ def control(measurements: Iterable[Measurement], session: str) -> tuple[str, Rat
     return None
 
 
-def control_doubt(measurements: Sequence[Measurement], session: str) -> str | None:
+def control_doubt(measurements: Sequence[Measurement], session: str, protocol: str = OURS) -> str | None:
     """Return why a session's ratios cannot be trusted: the callable timed twice did not come out as the same."""
-    twice = control(measurements, session)
+    twice = control(measurements, session, protocol)
     if twice is None:
         again = (one for one in measurements if AGAIN in one.variant)
-        if any((one.session, one.protocol) == (session, OURS) for one in again):
+        if any((one.session, one.protocol) == (session, protocol) for one in again):
             return "the first time of the callable timed twice is contradicted by another clock"
         return None
     name, value = twice

@@ -14,6 +14,8 @@ DO_BENCH = f"{PUBLISHED}do_bench"
 DO_BENCH_OF_MEAN = f"{PUBLISHED}do_bench of mean(), rep={PUBLISHED_REP_MS} cut to {REP_MS}"
 
 OURS = "CUDA events, L2 cold, interleaved in blocks"
+REPEATED = "CUDA events, L2 cold, interleaved in blocks, in another process"
+"""That of `OURS` in the sessions whose ratios are pooled, see `comparison.compared`."""
 HOT = "CUDA events, L2 hot, interleaved in blocks"
 SEEN = "CUDA events, L2 cold, contents seen right before"
 HOST_CLOCK = "host clock, device synchronised"

@@ -11,10 +11,10 @@ from audit.build.cuda import gpu
 from audit.build.device import BuiltVariant
 from audit.measure import checks, floors, independent_clock, prepared, protocols
 from audit.measure.checks import Reading, clocks, not_timed, readings, skipped
-from audit.measure.comparison import NEARLY, PREFIX, RANKS, baselines_ms, precision_of
+from audit.measure.comparison import NEARLY, PREFIX, PROCESSES, RANKS, baselines_ms, precision_of
 from audit.measure.outputs import classed, every_call, tolerance_of, verified
 from audit.measure.prepared import second_case
-from audit.measure.protocols import OUTSIDE
+from audit.measure.protocols import OURS, OUTSIDE, REPEATED
 from audit.measure.samples import measurements_of, median_ms
 from audit.model import Claim, Finding, Measurement
 from audit.probes import channel
@@ -23,19 +23,19 @@ from audit.run import timing_requests
 from audit.run.pool import Reply, SharedProcess, Workers
 
 TIMING_LIMIT_S = 240.0
-BUDGET_S = 3.0
-"""The time of one session's blocks, without loading and warming up."""
+BUDGET_S, REPEATED_S = 3.0, 1.0
+"""The time of one session's blocks, without loading and warming up, and that of a repeated one."""
 HALF_WIDTH = 0.01
 KEPT_CALLS = 2
 PROFILED_CALLS = 3
-LADDER, LATER = "ladder", "later"
+LADDER, LATER, PROCESS = "ladder", "later", "process"
 EAGER = "eager"
 MOST_TRIES = 3
 
 
 @dataclass(frozen=True)
 class Times:
-    """Measurements, and findings about the measurement, which are never empty."""
+    """Measurements, and findings about the measurement."""
 
     measurements: tuple[Measurement, ...]
     findings: tuple[Finding, ...]
@@ -107,6 +107,18 @@ class Session:
                 return
             del left[culprit]
 
+    def repeat(self, name: str, built: BuiltVariant) -> None:
+        """Time a variant, eager and its strongest baselines in `PROCESSES` further processes, for `compared` alone."""
+        rivals = _rivals(self.claim, self.known, [name])
+        kept, findings = [*self._measurements], [*self._findings]
+        for number in range(1, PROCESSES + 1):
+            self._measurements, self._findings = [], []
+            self._interleaved(f"{PROCESS} {number}", {name: built}, rivals, budget_s=REPEATED_S)
+            timed = (one for one in self._measurements if one.protocol == OURS)
+            kept += [one.model_copy(update={"protocol": REPEATED}) for one in timed]
+            findings += [one for one in self._findings if one.outcome == "fail"]
+        self._measurements, self._findings, self._readings = kept, findings, []
+
     def alone(self, claimed: str, built: BuiltVariant) -> None:
         """Time the claimed kernel, eager and the strongest baselines, each alone in a process, by that of its parent.
 
@@ -177,7 +189,12 @@ class Session:
         )
 
     def _interleaved(
-        self, name: str, built: Mapping[str, BuiltVariant], baselines: Collection[str] | None
+        self,
+        name: str,
+        built: Mapping[str, BuiltVariant],
+        baselines: Collection[str] | None,
+        *,
+        budget_s: float = BUDGET_S,
     ) -> str | None:
         """Run one session; return the callable whose first call ended the process, if one did."""
         every = self.ready.names if self.ready else prepared.AHEAD
@@ -197,7 +214,7 @@ class Session:
                 baselines=None if baselines is None else tuple(one for one in baselines if one not in ready),
                 compiled=tuple(ready),
                 inputs=tuple(case.inputs for case in cases),
-                budget_s=BUDGET_S,
+                budget_s=budget_s,
                 half_width=HALF_WIDTH,
                 rounds=self.rounds,
                 seed=self.seed,
@@ -281,6 +298,25 @@ def times(
         if claimed.name in sound:
             session.alone(claimed.name, built[claimed.name])
         session.unverified(claimed.name, built[claimed.name])
+    return session.taken()
+
+
+def repeated(session: Session, built: Mapping[str, BuiltVariant], *, passed: Collection[str]) -> Times:
+    """Time the variant whose ratio a report states in further processes: the claim if it passed, else the fastest
+    passing variant of its precision.
+
+    Args:
+        session: the parts of the audit, after `times`.
+        built: the builds by variant name, for a GPU.
+        passed: names of the variants that passed every probe.
+    """
+    claimed = session.claim.claimed
+    precision = claimed.precision if claimed else None
+    fit = [one.name for one in session.claim.variant if one.name in passed and one.precision == precision]
+    timed = {name: ms for name in fit if name in built and (ms := median_ms(session.known, name)) is not None}
+    if claimed and timed:
+        name = claimed.name if claimed.name in timed else min(timed, key=lambda one: timed[one])
+        session.repeat(name, built[name])
     return session.taken()
 
 

@@ -12,8 +12,8 @@ every block runs at a smaller one that does.
 
 Other inputs get one call each. Where a result is a sum of thousands of numbers they are graded: no half of them
 represents the whole. Fixed inputs, constant tensors that the task always makes alike, are redrawn. Where every block
-is run, some numbers stand out at regular positions, and tensors of bytes are filled with either end of their range. A
-distribution that was wrong at a shape that does not count is asked here.
+is run, some numbers stand out at regular positions, rows are constant, and tensors of bytes are filled with either end
+of their range. A distribution that was wrong at a shape that does not count is asked here.
 
 The rounding of sums depends on the order of their blocks. A wrong sum is a hint, unless it is wrong by FAR times the
 tolerance in every order.
@@ -22,7 +22,7 @@ tolerance in every order.
 from __future__ import annotations
 
 import itertools
-from collections.abc import Collection, Mapping
+from collections.abc import Callable, Collection, Mapping
 from contextlib import suppress
 from typing import NamedTuple
 
@@ -57,7 +57,7 @@ class Other(NamedTuple):
 
 OTHER_INPUTS = {"graded": Other("for", "graded inputs", 1.0), "redrawn": Other("with", "fixed inputs redrawn", FAR)}
 """See `oracle.OTHERS`."""
-STRIDED = "strided"
+STRIDED, CONSTANT_ROWS = "strided", "constant_rows"
 OF_BYTES = ("lowest_bytes", "highest_bytes")
 """Distributions of inputs where every block is run."""
 MOST_DISTRIBUTIONS = 4
@@ -80,15 +80,19 @@ def observe(target: Target) -> Observed:
 
 def _at_smaller(target: Target) -> Observed | None:
     """Compare one whole call at a smaller shape that counts; None where another one was asked."""
-    if (case := claimed_shape.smaller_case(target)) is None:
+    if not (cases := claimed_shape.smaller_cases(target)):
         return None
+    case = cases[claimed_shape.OWN]
     if target.is_reference:
         return _of_reference(target, case)
     event, call = claimed_shape.parts(target, case, Mode(next(iter(target.built.poisons))), blocks=WHOLE)
     if (why := block_calls.why_not(event, case)) is not None:
         raise Unsupported(why)
+    if not event["launches"]:
+        raise Unsupported("blocks of a call that launches nothing")
     every = np.ones(case.expected.shape, dtype=bool)
-    return {"smaller": True, **block_results.compared_part(target, case, event, call, every)}
+    seen = {"smaller": True, **block_results.compared_part(target, case, event, call, every)}
+    return seen | _wrong_at_others(target, claimed_shape.smaller_cases, blocks=WHOLE) if seen["right"] else seen
 
 
 def _of_reference(target: Target, case: Case) -> Observed:
@@ -110,12 +114,14 @@ def _at_claimed(target: Target, shape: Shape) -> Observed:
         return seen
     if (access := _undefined_access(target, cases[claimed_shape.OWN])) is not None:
         return seen | {"access": access}
-    return seen | _wrong_at_others(target, cases, blocks=WHOLE if seen["blocks"] == seen["blocks_run"] else BLOCKS)
+    blocks = WHOLE if seen["blocks"] == seen["blocks_run"] else BLOCKS
+    return seen | _wrong_at_others(target, claimed_shape.cases_of, blocks=blocks)
 
 
-def _wrong_at_others(target: Target, cases: Mapping[str, Case], *, blocks: int) -> Observed:
+def _wrong_at_others(target: Target, cases_of: Callable[..., Mapping[str, Case]], *, blocks: int) -> Observed:
     """Return the evidence of other inputs at which the result is wrong; else those at which it is right."""
     seen: Observed = {}
+    cases = cases_of(target)
     for name, other in OTHER_INPUTS.items():
         with suppress(AuditError, KeyError):
             again = _with_other_inputs(target, cases[name], blocks=blocks, times=other.times)
@@ -124,7 +130,7 @@ def _wrong_at_others(target: Target, cases: Mapping[str, Case], *, blocks: int) 
             seen |= {f"{name}_too": True}
     for drawn in _wrong_at_middle(target) or (_of_whole(target) if blocks == WHOLE else ()):
         with suppress(AuditError, KeyError):
-            case = claimed_shape.cases_of(target, distribution=drawn)[drawn]
+            case = cases_of(target, distribution=drawn)[drawn]
             again = _with_other_inputs(target, case, blocks=blocks, times=FAR)
             if not again["right"]:
                 return again | {"distribution": drawn}
@@ -136,7 +142,7 @@ def _of_whole(target: Target) -> list[str]:
     known: Collection[str] = ()
     with suppress(AuditError):
         known = at_middle(target)
-    return [STRIDED, *(one for one in OF_BYTES if one in known)]
+    return [STRIDED, *(one for one in (CONSTANT_ROWS, *OF_BYTES) if one in known)]
 
 
 def _undefined_access(target: Target, case: Case) -> Observed | None:

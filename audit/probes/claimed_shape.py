@@ -137,27 +137,28 @@ def cases_of(target: Target, *, distribution: str | None = None) -> dict[str, Ca
     return found
 
 
-def smaller_case(target: Target) -> Case | None:
-    """Return a case smaller than the claimed shape that counts, made once an audit; None where another case counts.
+def smaller_cases(target: Target, *, distribution: str | None = None) -> dict[str, Case]:
+    """Return the cases, as `cases_of`, of a shape smaller than the claimed one that counts; empty where another case
+    counts.
 
     Raises:
         Unsupported: the result takes too long.
     """
     shapes = target.claim.shapes
     if any(case.counts for case in target.cases) or shapes.emulated_by != "importer":
-        return None
+        return {}
     shape, folder = shapes.emulated[0], target.reference.parent
     texts = [(folder / variant.file).read_text(encoding="utf-8", errors="replace") for variant in target.claim.variant]
     if not counts(shape, shapes, named(texts)):
-        return None
+        return {}
     known = _of(target)
     with known.lock:
-        if (key := f"{shape} whole") not in known.cases:
-            known.cases[key] = _cases(target, shape, scope="kept")
+        if (key := f"{shape} whole {distribution}") not in known.cases:
+            known.cases[key] = _cases(target, shape, distribution=distribution, others=True, scope="kept")
         found = known.cases[key]
     if isinstance(found, str):
         raise Unsupported(found)
-    return found[OWN]
+    return found
 
 
 def _cases(

@@ -52,6 +52,8 @@ def conclude(seen: Observed) -> Answer:
         text = f"{shape}: {sentence(worst)}"
         if seen["fills"] and worst["grade"] == "hint":
             text += f"; the result is the same, bit for bit, whatever was there ({seen['fills']} fills)"
+        if worst["kind"] == "race-shared" and worst.get("proof") == "racecheck" and worst["grade"] == "hint":
+            text += "; seen by racecheck alone, which does not compare the values"
         return failed(text, worst["grade"], line=worst["line"])
     if tools := ", ".join(seen.get("unanswered", ())):
         return skipped(f"{shape}: nothing was seen, but not every tool gave an answer in time ({tools})")

@@ -20,7 +20,8 @@ in step included, and under every fill. If it is right in one of them, its grade
 since unsynchronised lanes may interleave in more ways than the tested orders.
 
 Only a hint: reports of a tool in functions of others, by name; reads of shared memory that initcheck reports, since a
-compiler may read ahead and no fill can be tested; threads that synccheck finds absent, since they may have ended.
+compiler may read ahead and no fill can be tested; threads that synccheck finds absent, since they may have ended; races
+that racecheck reports, since it does not compare values and the emulated device does.
 """
 
 from __future__ import annotations
@@ -182,7 +183,7 @@ def _grade(report: dict[str, Any], *, own: frozenset[str], depends: bool) -> Gra
         return "proved"
     if by_tool and kind == "uninitialised-read" and _SHARED_READ.search(report["message"]):
         return "hint"
-    if by_tool and kind == "barrier-divergence":
+    if by_tool and kind in ("barrier-divergence", "race-shared"):
         return "hint"
     if kind in VALUES:
         return "undefined" if depends else "hint"

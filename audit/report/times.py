@@ -8,6 +8,7 @@ from statistics import median, quantiles
 from audit.judge import BASELINE
 from audit.measure import DO_BENCH, compared, strongest, wrong_baselines
 from audit.measure.comparison import AGAIN, PREFIX, Comparison, control, precision_of
+from audit.measure.protocols import REPEATED
 from audit.measure.samples import found, least_ms, median_ms
 from audit.model import Record
 from audit.model.gpus import closest, names_in
@@ -31,7 +32,7 @@ def section(record: Record, figures: tuple[Figure, ...]) -> Section:
     table = Table(message("times.table", device=record.device.name), columns, rows, numeric)
     if rows:
         how = "times.interleaved" if any(one.blocks for one in record.measurements) else "times.one_by_one"
-        text = (message(how), message("baseline.told"), *_controls(record), *_wrong(record))
+        text = (message(how), *_processes(record), message("baseline.told"), *_controls(record), *_wrong(record))
     else:
         text = (message("times.none", absent=NOT_MEASURED, device=Recorded(record.device.name)),)
     known = _by_do_bench(record)
@@ -95,6 +96,18 @@ def _row(record: Record, name: str) -> tuple[str, ...]:
 
 def _ratio(one: Comparison | None) -> str:
     return NONE if one is None else with_interval(ratio(one.ratio.value), one.ratio.low, one.ratio.high)
+
+
+def _processes(record: Record) -> list[str]:
+    """Return which ratio is pooled from several processes."""
+    pooled = [one for one in record.measurements if one.protocol == REPEATED and not one.variant.startswith(PREFIX)]
+    names = dict.fromkeys(one.variant for one in pooled if not one.variant.startswith(AGAIN))
+    found = {name: compared(record.measurements, name, BASELINE) for name in names}
+    return [
+        message("times.processes", variant=name, count=number(one.ratio.processes))
+        for name, one in found.items()
+        if one is not None and one.ratio.processes > 1
+    ]
 
 
 def _controls(record: Record) -> list[str]:

@@ -30,7 +30,15 @@ from audit.run.harness import placed, stated
 from audit.run.launches import write_described
 from audit.run.problem import Problem
 from audit.run.results import Writer
-from audit.run.transforms import DISTRIBUTIONS, extreme_bytes, is_real, leaves_range, redistributed, with_value
+from audit.run.transforms import (
+    DISTRIBUTIONS,
+    extreme_bytes,
+    is_real,
+    leaves_range,
+    redistributed,
+    reordered_masks,
+    with_value,
+)
 from audit.run.work import counted, weighed
 
 
@@ -197,6 +205,8 @@ def _every_distribution(case: Problem) -> Iterator[tuple[str, list[Any]]]:
     for name, lowest in (("lowest_bytes", True), ("highest_bytes", False)):
         if (flat := extreme_bytes(case.flat, lowest=lowest)) is not None:
             yield name, case.arguments(flat)
+    if (flat := reordered_masks(case.flat, lambda: leaves(case.others), case.generator(4))) is not None:
+        yield "reordered_mask", case.arguments(flat)
     if hasattr(case.reference, "distributions"):
         yield from case.reference.distributions(case.shape, case.generator(3)).items()
 

@@ -57,6 +57,7 @@ class Ratio:
     blocks: int
     equal: bool = False
     """Whether all samples of one of the two are the same number."""
+    processes: int = 1
 
     @property
     def half_width(self) -> float | None:
@@ -96,6 +97,16 @@ def ratio(ours: Samples | Measurement, theirs: Samples | Measurement) -> Ratio:
     low, high = _bounds(paired)
     equal = any(len(set(timing.samples_ms)) == 1 for timing in (ours, theirs))
     return Ratio(median(paired), low, high, len(paired), equal)
+
+
+def pooled(ratios: Sequence[Ratio]) -> Ratio:
+    """Return the median of the ratios of several processes, between the least and the greatest of them.
+
+    What a process decides once (placement, alignment) is in the interval of no single one. That between the ratios of
+    six holds the median of all processes in 31 of 32 cases, whatever their distribution.
+    """
+    values, blocks = [one.value for one in ratios], sum(one.blocks for one in ratios)
+    return Ratio(median(values), min(values), max(values), blocks, any(one.equal for one in ratios), len(ratios))
 
 
 def interval(timing: Samples | Measurement) -> tuple[float, float] | None:

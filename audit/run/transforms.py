@@ -113,6 +113,29 @@ def extreme_bytes(values: list[Any], *, lowest: bool) -> list[Any] | None:
     return [x if end is None else torch.full_like(x, end) for x, end in zip(values, ends, strict=True)]
 
 
+def reordered_masks(values: list[Any], drawn: Callable[[], list[Any]], generator: torch.Generator) -> list[Any] | None:
+    """Give the columns of every mask another order, the same for all its rows; return None where there is none.
+
+    The number of places that a row lets through stays. A mask that is in `drawn()`, another draw, too is no such mask.
+    """
+    if not any(isinstance(x, torch.Tensor) and x.dtype == torch.bool for x in values):
+        return None
+    others = drawn()
+    if len(others) != len(values) or not any(map(_is_drawn_mask, values, others)):
+        return None
+    return [
+        x[..., torch.randperm(x.shape[-1], generator=generator)] if _is_drawn_mask(x, other) else x
+        for x, other in zip(values, others, strict=True)
+    ]
+
+
+def _is_drawn_mask(x: object, other: object) -> bool:
+    """Return whether `x` is a tensor of bools and `other` another one."""
+    if not isinstance(x, torch.Tensor) or x.dtype != torch.bool or not x.dim() or not isinstance(other, torch.Tensor):
+        return False
+    return x.shape != other.shape or not torch.equal(x, other)
+
+
 def _is_bytes(x: object) -> bool:
     return isinstance(x, torch.Tensor) and x.dtype in (torch.int8, torch.uint8) and x.numel() > 0
 

@@ -36,6 +36,8 @@ def test_the_coverage_is_that_of_the_simulation() -> None:
     rows = [COVERAGE["scenes"], *COVERAGE["others"].values()]
     for share in ([one["covered"] for one in row.values()] for row in rows):
         assert f"{min(share):.1f} to {max(share):.1f} %" in TEXT
+    for one in COVERAGE["processes"].values():
+        assert f"| {one['one_session']:.1f} % | {one['covered']:.1f} % | {one['half_width']:.1f} % |" in TEXT
     assert f"{COVERAGE['sessions']} sessions of each of {len(COVERAGE['scenes'])} kinds of noise" in TEXT
 
 

@@ -153,6 +153,66 @@ def test_a_claim_that_passed_is_timed_by_the_clock_of_another_process_and_a_base
     assert [request.kind for request in workers.requests].count("alone") == 4, "the published build alone"
 
 
+def test_the_ratio_of_six_processes_is_pooled_and_leaves_every_other_time_alone(tmp_path: Path) -> None:
+    def race(request: Interleaved) -> list[dict[str, Any]]:
+        return session(
+            request, baseline__eager=2.7, baseline__blocked=1.8, wmma_f16=0.2, register_blocked=0.9, no_op=2.0
+        )
+
+    names = ("wmma_f16", "register_blocked", "no_op")
+    workers = StandIn(interleaved=race, published=unverified_timing)
+    one = opened(workers, tmp_path)
+    first = measure.times(one, builds(*names), passed=set(names))
+    kernels = iter([0.90, 0.91, 0.89, 0.88, 0.92, 0.905])
+
+    def again(request: Interleaved) -> list[dict[str, Any]]:
+        ms = next(kernels)
+        times = {"baseline__eager": 2.7, "baseline__blocked": 1.8, "register_blocked": ms}
+        return session(request, **times, control__again__register_blocked=ms)
+
+    workers.answers["interleaved"] = again
+    more = measure.repeated(one, builds(*names), passed=set(names))
+    asked = [request for request in workers.requests if request.kind == "interleaved"][1:]
+    assert len(asked) == 6
+    assert {(tuple(v.name for v in each.variants), each.baselines) for each in asked} == {
+        (("register_blocked",), ("eager", "blocked"))
+    }, "the fastest of the claimed precision, beside eager and the strongest"
+    every = [*first.measurements, *more.measurements]
+    found = measure.compared(every, "register_blocked", EAGER)
+    assert found is not None
+    assert (found.ratio.processes, found.ratio.blocks) == (6, 72)
+    assert (found.ratio.low, found.ratio.high) == pytest.approx((2.7 / 0.92, 2.7 / 0.88), rel=0.003)
+    assert "6 processes, 72 blocks" in found.sentence()
+    assert measure.median_ms(every, "register_blocked") == measure.median_ms(first.measurements, "register_blocked")
+    fewer = [one for one in every if one.session != "process 6"]
+    alone = measure.compared(fewer, "register_blocked", EAGER)
+    assert alone is not None
+    assert alone.ratio.processes == 1, "five are too few for an interval between them"
+
+
+def test_a_process_whose_control_differs_is_not_pooled(tmp_path: Path) -> None:
+    workers = StandIn(interleaved=lambda request: session(request, baseline__eager=2.7, claimed=0.9), alone=alone)
+    one = opened(workers, tmp_path)
+    first = measure.times(one, builds("claimed"), passed={"claimed"})
+    again = iter([0.9] * 5 + [1.2])
+    workers.answers["interleaved"] = lambda request: session(
+        request, baseline__eager=2.7, claimed=0.9, control__again__claimed=next(again)
+    )
+    more = measure.repeated(one, builds("claimed"), passed={"claimed"})
+    found = measure.compared([*first.measurements, *more.measurements], "claimed", EAGER)
+    assert found is not None
+    assert found.ratio.processes == 1
+
+
+def test_nothing_is_repeated_where_nothing_of_the_claimed_precision_passed(tmp_path: Path) -> None:
+    workers = StandIn(interleaved=ladder, published=unverified_timing)
+    one = opened(workers, tmp_path)
+    measure.times(one, builds("claimed", "wmma_split"), passed={"wmma_split"})
+    before = len(workers.requests)
+    assert measure.repeated(one, builds("claimed", "wmma_split"), passed={"wmma_split"}).measurements == ()
+    assert len(workers.requests) == before
+
+
 def test_a_claim_that_gives_no_time_alone_is_an_error(tmp_path: Path) -> None:
     def ends(request: Alone) -> Reply:
         return Reply("crashed", (), "died of SIGSEGV") if request.variants else alone(request)

@@ -132,6 +132,16 @@ ANSWERS: list[tuple[str, Observed, Answer]] = [
     ),
     (
         "memory_access",
+        {"shape": AT, "reports": [{**REPORT, "grade": "hint", "proof": "racecheck"}], "fills": 0},
+        failed(
+            "N=8: race-shared in line 7 of k (1,200 times): no barrier; seen by racecheck alone, which does not "
+            "compare the values",
+            "hint",
+            line=7,
+        ),
+    ),
+    (
+        "memory_access",
         {"shape": AT, "reports": [], "fills": 0, "most_writes": 1, "unanswered": ["racecheck"]},
         skipped("N=8: nothing was seen, but not every tool gave an answer in time (racecheck)"),
     ),

@@ -20,7 +20,15 @@ from audit.run.formats import FORMATS, tf32
 from audit.run.oracle import KINDS, load_reference
 from audit.run.requests import Variations, Vary
 from audit.run.results import Results
-from audit.run.transforms import DISTRIBUTIONS, extreme_bytes, leaves_range, one_moved, redistributed, with_value
+from audit.run.transforms import (
+    DISTRIBUTIONS,
+    extreme_bytes,
+    leaves_range,
+    one_moved,
+    redistributed,
+    reordered_masks,
+    with_value,
+)
 
 LOWER = torch.randn(9, 9, generator=torch.Generator().manual_seed(5)).tril()
 
@@ -50,6 +58,17 @@ def test_bytes_are_put_at_an_end_of_their_range_and_indices_stay() -> None:
         assert found[1].tolist() == [end] * 3
         assert found[2] == 5
     assert extreme_bytes([indices, LOWER], lowest=True) is None
+
+
+def test_masks_that_are_drawn_get_holes_and_keep_their_counts() -> None:
+    prefix, causal = torch.arange(64)[None] < torch.tensor([[9], [40]]), LOWER.bool()
+    found = reordered_masks([prefix, causal, 5], lambda: [~prefix, causal, 5], torch.Generator().manual_seed(1))
+    assert found is not None
+    assert found[0].sum(1).tolist() == [9, 40]
+    assert not torch.equal(found[0], prefix)
+    assert found[1] is causal, "every draw gives it alike"
+    assert reordered_masks([causal, 5], lambda: [causal, 5], torch.Generator()) is None
+    assert reordered_masks([LOWER], pytest.fail, torch.Generator()) is None, "no other draw is made for nothing"
 
 
 def test_padding_of_infinities_is_neither_moved_nor_a_measure() -> None:

@@ -95,4 +95,5 @@ def test_the_first_whose_work_fits() -> None:
     assert first_that_fits(["kept", "other"], [1 << 25, 1]) == 0
     assert first_that_fits(["kept", "other", "other"], [1 << 26, 1 << 23, 1 << 22]) == 2
     assert first_that_fits(["kept", "other"], [None, None]) == 1
+    assert first_that_fits(["kept", "other", "other"], [None, 1 << 40, None]) == 1, "the task refuses the smallest"
     assert first_that_fits(["kept", "other"], [1 << 25, 1], slower=2) == 1

@@ -105,7 +105,7 @@ def candidates(
 
 
 def first_that_fits(scopes: Sequence[Scope], work: Sequence[int | None], *, slower: int = 1) -> int:
-    """Return the place of the first candidate whose work is within its bound; of the last where none is known to be.
+    """Return the place of the first candidate whose work is within its bound, else of the last whose work is known.
 
     Args:
         scopes: of the candidates, in order.
@@ -115,7 +115,7 @@ def first_that_fits(scopes: Sequence[Scope], work: Sequence[int | None], *, slow
     for place, (scope, amount) in enumerate(zip(scopes, work, strict=True)):
         if amount is not None and slower * amount <= (MOST_WORK_OTHER if scope == "other" else MOST_WORK):
             return place
-    return len(scopes) - 1
+    return max((place for place, amount in enumerate(work) if amount is not None), default=len(scopes) - 1)
 
 
 def _step(claimed: int, numbers: Iterable[int]) -> int:

@@ -1,0 +1,26 @@
+"""How a report about behaviour is graded, by who made it and about what."""
+
+from __future__ import annotations
+
+import pytest
+
+from audit.probes import undefined
+
+OWN = frozenset({"own_kernel"})
+
+
+@pytest.mark.parametrize(
+    ("report", "depends", "grade"),
+    [
+        ({"kind": "race-shared", "kernel": "own_kernel"}, False, "undefined"),
+        ({"kind": "race-shared", "kernel": "own_kernel", "tool": "racecheck"}, False, "hint"),  # it compares no values
+        ({"kind": "out-of-bounds-read", "kernel": "own_kernel", "tool": "memcheck"}, False, "proved"),
+        ({"kind": "out-of-bounds-read", "kernel": "at::native::copy", "tool": "memcheck"}, False, "hint"),
+        ({"kind": "warp-mask", "kernel": "own_kernel", "tool": "synccheck"}, False, "undefined"),
+        ({"kind": "barrier-divergence", "kernel": "own_kernel", "tool": "synccheck"}, False, "hint"),
+        ({"kind": "uninitialised-read", "kernel": "own_kernel"}, True, "undefined"),
+        ({"kind": "uninitialised-read", "kernel": "own_kernel"}, False, "hint"),
+    ],
+)
+def test_a_report_counts_by_its_observer(report: dict[str, str], depends: bool, grade: str) -> None:
+    assert undefined._grade({"message": "a word", **report}, own=OWN, depends=depends) == grade
