@@ -30,9 +30,10 @@ MARGIN_BITS = 1.5
 """The distance of a class from the yardstick below it."""
 LEAST_GAP_BITS = 6.0
 """Closer yardsticks cannot be distinguished: long sums in another order lose some bits too."""
+MOST_BITS = {"float16": 11.0, "bfloat16": 8.0}
 FLOAT32_BITS = 24.0
-"""The most bits of a float32 yardstick: a reference that computes in float32 even on float64 inputs is its own oracle,
-and agrees with it in more."""
+"""The most bits of the reference's yardstick, by the type of the result: a reference that casts to that type even on
+float64 inputs is its own oracle, and agrees with it in more."""
 RANK = {"bf16": 0, "fp16": 1, "tf32": 1, "fp32": 2}
 """TF32 and fp16 have the same 11 bits and differ in range only. Split fp16 must reach float32 at standard inputs."""
 _LESS_ON_A_GPU = re.compile(
@@ -56,7 +57,7 @@ def observe(target: Target) -> Observed:
         if (skipped := premise(target, first)) is not None:  # wrong by more than any rounding
             return skipped
         raise Unsupported("effective bits of a result that is zero, or not finite once its inputs are rounded")
-    kind = class_of(found, known)
+    kind = class_of(found, known, most=MOST_BITS.get(case.dtype, FLOAT32_BITS))
     if kind in (None, "fp32") and not _shown(target):
         raise Unsupported("TF32, which a GPU may take for float32 in this source")
     return {
@@ -97,15 +98,16 @@ def _rounds_factors(target: Target) -> bool:
     return isinstance(settings, EmulatedPythonSettings) and settings.configuration.compute_capability >= LEAST_TF32
 
 
-def class_of(bits: float, yardsticks: dict[str, float]) -> str | None:
+def class_of(bits: float, yardsticks: dict[str, float], *, most: float = FLOAT32_BITS) -> str | None:
     """Return the precision class: fp32, tf32 (which equals fp16) or bf16; None where the yardsticks are too close.
 
     Args:
         bits: effective bits of the result.
         yardsticks: those of `fp32`, `tf32`, `fp16` and `bf16`.
+        most: the bits that the type of the result holds.
     """
     half, brain = min(yardsticks["tf32"], yardsticks["fp16"]), yardsticks["bf16"]
-    if min(yardsticks["fp32"], FLOAT32_BITS) - max(yardsticks["tf32"], yardsticks["fp16"]) < LEAST_GAP_BITS:
+    if min(yardsticks["fp32"], most) - max(yardsticks["tf32"], yardsticks["fp16"]) < LEAST_GAP_BITS:
         return None
     if bits > half + MARGIN_BITS:
         return "fp32"

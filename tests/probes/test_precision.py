@@ -2,7 +2,7 @@
 
 import pytest
 
-from audit.probes.precision import LEAST_GAP_BITS, MARGIN_BITS, class_of
+from audit.probes.precision import LEAST_GAP_BITS, MARGIN_BITS, MOST_BITS, class_of
 
 MATRIX_PRODUCT = {"fp32": 22.5, "tf32": 11.9, "fp16": 11.9, "bf16": 8.9}
 
@@ -29,3 +29,10 @@ def test_yardsticks_that_lie_together_place_nothing() -> None:
 def test_a_reference_that_computes_in_float32_whatever_it_is_given_is_no_finer_yardstick_than_float32() -> None:
     """Inputs in bf16, cast to float32 by the reference: the oracle has float32's own rounding in it."""
     assert class_of(25.1, {"fp32": 53.0, "tf32": 25.2, "fp16": 25.2, "bf16": 25.2}) is None
+
+
+def test_a_reference_that_casts_its_result_to_half_is_no_finer_yardstick_than_half() -> None:
+    """A bf16 result holds 8 bits, so that what was computed in float32 and what was not look alike."""
+    exact = {"fp32": 53.0, "tf32": 9.25, "fp16": 9.25, "bf16": 9.25}
+    assert class_of(9.3, exact, most=MOST_BITS["bfloat16"]) is None
+    assert class_of(9.3, exact) == "bf16", "as a float32 result it would be"
