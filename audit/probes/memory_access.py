@@ -41,6 +41,8 @@ def observe(target: Target) -> Observed:
     }
     if reports:
         return seen | {"kind": reports[0].kind, "line": reports[0].line, "proof": reports[0].proof}
+    if target.built.tensor_device == "cuda":
+        seen |= {"by": "compute-sanitizer"}
     return seen | ({"unanswered": list(found.unanswered)} if found.unanswered else {})
 
 
@@ -57,7 +59,8 @@ def conclude(seen: Observed) -> Answer:
         return failed(text, worst["grade"], line=worst["line"])
     if tools := ", ".join(seen.get("unanswered", ())):
         return skipped(f"{shape}: nothing was seen, but not every tool gave an answer in time ({tools})")
-    return passed(f"{shape}: no undefined access")
+    by = f" that {seen['by']} sees; it sees no race in global memory" if "by" in seen else ""
+    return passed(f"{shape}: no undefined access{by}")
 
 
 def smaller(target: Target) -> Case:
