@@ -37,7 +37,7 @@ from audit.probes.block_calls import BLOCKS, FEWER, WHOLE
 from audit.probes.called import Mode, alike
 from audit.probes.cases import Case
 from audit.probes.compare import FAR, sentence, worst_element
-from audit.probes.distributions import OUTSIDE_HALF, SHIFTED
+from audit.probes.distributions import OUTSIDE_HALF, REORDERED, SHIFTED
 from audit.probes.target import Target
 from audit.probes.undefined import checking, within_a_block
 from audit.probes.undefined import sentence as behaviour
@@ -170,7 +170,7 @@ def _with_other_inputs(target: Target, case: Case, *, blocks: int, times: float)
 def _wrong_at_middle(target: Target) -> list[str]:
     """Return at most MOST_DISTRIBUTIONS with a wrong result at a shape that does not count."""
     asked = [] if any(case.counts for case in target.cases) else at_middle(target).values()
-    left_out = (DISCRIMINATING, GRADED, *OUTSIDE_HALF, *SHIFTED)
+    left_out = (DISCRIMINATING, GRADED, *OUTSIDE_HALF, *SHIFTED, REORDERED)
     drawn = (one for one in asked if one.group == "distributions" and one.what not in left_out)
     wrong = (one.what for one in drawn if one.call.raised is None and not one.compared(target).right)
     return list(itertools.islice(wrong, MOST_DISTRIBUTIONS))

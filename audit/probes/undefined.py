@@ -48,7 +48,7 @@ NO_BEHAVIOUR = ("launch-refused", "static-shared-too-large")
 """Reports about neither accesses nor synchronisation."""
 VALUES = ("uninitialised-read", "exited-lane-read")
 """Undefined where the result depends on the value that was read."""
-WITHIN_A_BLOCK = (*PROVED, "race-shared", "warp-mask", "barrier-divergence")
+WITHIN_A_BLOCK = (*PROVED, "race-shared", "warp-mask", "barrier-divergence", "unfinished-copy")
 """Behaviour that a few blocks of a launch show as all of them do."""
 OF_OTHERS = ("uninitialised-read-of-input",)
 NO_ANSWER = "no-answer"

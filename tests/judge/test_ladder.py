@@ -50,7 +50,7 @@ def test_a_header_that_tells_a_gain_tells_the_measured_one(variant: object) -> N
 
 @pytest.mark.parametrize("name", WAYS)
 def test_errors_of_float32_ways_are_float32s(name: str) -> None:
-    rounds_inputs = name in {"eager_tf32", "float16", "wmma_f16", "wmma_tf32"}
+    rounds_inputs = name in {"eager_tf32", "float16", "wmma_f16", "wmma_tf32", "mma_tf32"}
     for side, error in some(WAYS[name]["relative_error"].items()):
         assert error <= (1e-3 if rounds_inputs else 2e-6), side
 
