@@ -212,36 +212,47 @@ def test_a_few_blocks_that_are_stopped_are_no_answer(tmp_path: Path, monkeypatch
         answer.ask(claimed_blocks, made)
 
 
-@pytest.mark.parametrize(("value", "outcome"), [(0.0, "pass"), (9.0, "fail")])
+@pytest.mark.parametrize(
+    ("value", "graded", "outcome", "inputs"),
+    [(0.0, 0.0, "pass", ""), (9.0, 0.0, "fail", ""), (0.0, 9.0, "fail", ", graded inputs")],
+)
 def test_a_smaller_shape_that_counts_is_run_whole_where_the_claimed_one_gives_no_answer(
-    value: float, outcome: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    value: float, graded: float, outcome: str, inputs: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """The importer's first candidate has the residue and the divisors of the claimed size."""
     shapes = {"claimed": {"N": 1 << 20}, "emulated_by": "importer", "emulated": ({"N": 4096}, {"N": 8}), "others": ()}
     made, asked = target(tmp_path, "k<<<1024, 4>>>(x);"), list[int]()
     made.claim.shapes, made.claim.variant = SimpleNamespace(**shapes), [made.variant]  # type: ignore[misc, assignment]
-    made.variant.role, made.built.poisons = "claimed", ("first", "second")  # type: ignore[misc, assignment]
+    made.variant.role, made.built.poisons = "claimed", {"first": 0.0, "second": 1.0}  # type: ignore[misc, assignment]
     made.is_reference, made.references = False, References()  # type: ignore[misc]
     made.tolerance = Tolerance(relative=1e-4, reason="a test")  # type: ignore[misc]
-    smaller = Case({"N": 4096}, Path("y"), np.linspace(1.0, 2.0, 4), "float32", scope="kept")
+    made.relative = lambda _: 1e-4  # type: ignore[method-assign, misc, assignment]
+    made.built.tensor_device = "cpu"  # type: ignore[misc]
+    smaller, other = (
+        Case({"N": 4096}, Path(name), np.linspace(1.0, 2.0, 4), "float32", scope="kept") for name in ("own", "graded")
+    )
 
     def parts(_: Target, case: Case, *__: Any, blocks: int) -> Any:
-        assert case is smaller
         asked.append(blocks)
-        call = SimpleNamespace(values=lambda: case.expected + value)
+        off = {smaller.inputs: value, other.inputs: graded}[case.inputs]
+        call = SimpleNamespace(values=lambda: case.expected + off, holding=lambda _: np.zeros(4, dtype=bool))
         return {**EVENT, "launches": [WHOLE]}, call
+
+    def cases(*_: Any, scope: str, distribution: str | None, others: bool) -> Any:
+        assert others
+        every = {claimed_shape.OWN: smaller, "graded": other} if distribution is None else {}
+        return every if scope == "kept" else ""
 
     def late(*_: Any) -> Any:
         raise Unsupported("a call of that size within 60 s")
 
     monkeypatch.setattr(claimed_shape, "launched", late)
-    monkeypatch.setattr(
-        claimed_shape, "_cases", lambda *_, scope: {claimed_shape.OWN: smaller} if scope == "kept" else ""
-    )
+    monkeypatch.setattr(claimed_shape, "_cases", cases)
     monkeypatch.setattr(claimed_shape, "parts", parts)
+    monkeypatch.setattr(claimed_blocks, "at_middle", lambda _: {})
     found = answer.ask(claimed_blocks, made)
-    assert (found.outcome, found.claimed, asked) == (outcome, True, [-1])
-    assert "N=4096, a smaller shape that counts for the claim: 100 of 100 blocks run" in found.summary
+    assert (found.outcome, found.claimed, asked) == (outcome, True, [-1] if value else [-1, -1])
+    assert f"N=4096, a smaller shape that counts for the claim{inputs}: 100 of 100 blocks run" in found.summary
 
 
 TOO_LONG = {"kind": "time-limit", "message": "too long"}
