@@ -12,8 +12,8 @@ every block runs at a smaller one that does.
 
 Other inputs get one call each. Where a result is a sum of thousands of numbers they are graded: no half of them
 represents the whole. Fixed inputs, constant tensors that the task always makes alike, are redrawn. Where every block
-is run, some numbers stand out at regular positions, rows are constant, and tensors of bytes are filled with either end
-of their range. A distribution that was wrong at a shape that does not count is asked here.
+is run, some numbers stand out at regular positions, numbers are sorted, rows are constant, and tensors of bytes are
+filled with either end of their range. A distribution that was wrong at a shape that does not count is asked here.
 
 The rounding of sums depends on the order of their blocks. A wrong sum is a hint, unless it is wrong by FAR times the
 tolerance in every order.
@@ -22,6 +22,7 @@ tolerance in every order.
 from __future__ import annotations
 
 import itertools
+import time
 from collections.abc import Callable, Collection, Mapping
 from contextlib import suppress
 from typing import NamedTuple
@@ -57,9 +58,11 @@ class Other(NamedTuple):
 
 OTHER_INPUTS = {"graded": Other("for", "graded inputs", 1.0), "redrawn": Other("with", "fixed inputs redrawn", FAR)}
 """See `oracle.OTHERS`."""
-STRIDED, CONSTANT_ROWS = "strided", "constant_rows"
-OF_BYTES = ("lowest_bytes", "highest_bytes")
-"""Distributions of inputs where every block is run."""
+STRIDED = "strided"
+OF_WHOLE = ("sorted", "constant_rows", "lowest_bytes", "highest_bytes")
+"""Distributions of inputs where every block is run, those that the middle case takes."""
+OTHERS_S = 60.0
+"""Seconds of calls with other inputs, after which no other distribution is begun."""
 MOST_DISTRIBUTIONS = 4
 ASKED_OF = ("claimed", "known_bad", "known_good")
 """Roles; ablations and repairs are ours, with shapes chosen for them."""
@@ -121,7 +124,7 @@ def _at_claimed(target: Target, shape: Shape) -> Observed:
 def _wrong_at_others(target: Target, cases_of: Callable[..., Mapping[str, Case]], *, blocks: int) -> Observed:
     """Return the evidence of other inputs at which the result is wrong; else those at which it is right."""
     seen: Observed = {}
-    cases = cases_of(target)
+    cases, ends_s = cases_of(target), time.monotonic() + OTHERS_S
     for name, other in OTHER_INPUTS.items():
         with suppress(AuditError, KeyError):
             again = _with_other_inputs(target, cases[name], blocks=blocks, times=other.times)
@@ -129,6 +132,8 @@ def _wrong_at_others(target: Target, cases_of: Callable[..., Mapping[str, Case]]
                 return again | {name: True}
             seen |= {f"{name}_too": True}
     for drawn in _wrong_at_middle(target) or (_of_whole(target) if blocks == WHOLE else ()):
+        if time.monotonic() > ends_s:
+            break
         with suppress(AuditError, KeyError):
             case = cases_of(target, distribution=drawn)[drawn]
             again = _with_other_inputs(target, case, blocks=blocks, times=FAR)
@@ -142,7 +147,7 @@ def _of_whole(target: Target) -> list[str]:
     known: Collection[str] = ()
     with suppress(AuditError):
         known = at_middle(target)
-    return [STRIDED, *(one for one in (CONSTANT_ROWS, *OF_BYTES) if one in known)]
+    return [STRIDED, *(one for one in OF_WHOLE if one in known)]
 
 
 def _undefined_access(target: Target, case: Case) -> Observed | None:

@@ -2,6 +2,8 @@
 #include <torch/extension.h>
 #include <ATen/ATen.h>
 #include <ATen/cuda/CUDAContext.h>
+#include <ATen/cuda/CUDAEvent.h>
+#include <c10/cuda/CUDACachingAllocator.h>
 #include <c10/cuda/CUDAException.h>
 #include <cuda.h>
 #include <cuda_fp16.h>
@@ -72,6 +74,11 @@ torch::Tensor softmax(torch::Tensor x) {
   cudaStream_t stream = at::cuda::getCurrentCUDAStream().stream();
   AT_DISPATCH_FLOATING_TYPES(x.type(), "softmax", [&] { LAUNCH(scalar_t, 128); });
   CUDA_CHECK(cudaGetLastError());
+  const auto side = at::cuda::getStreamFromPool();
+  c10::cuda::CUDACachingAllocator::recordStream(y.storage().data_ptr(), side);
+  at::cuda::CUDAEvent done;
+  done.record(side);
+  done.block(at::cuda::getCurrentCUDAStream());
   return y;
 }
 

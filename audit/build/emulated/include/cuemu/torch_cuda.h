@@ -22,6 +22,17 @@ inline CUDAStream getStreamFromPool(bool = false, std::int64_t = -1) { return {}
 inline CUDAStream getStreamFromExternal(cudaStream_t, std::int64_t) { return {}; }
 inline void setCurrentCUDAStream(CUDAStream) {}
 
+struct CUDAEvent {
+  CUDAEvent() = default;
+  explicit CUDAEvent(unsigned) {}
+  void record() {}
+  void record(CUDAStream) {}
+  void recordOnce(CUDAStream) {}
+  void block(CUDAStream) {}
+  bool query() const { return true; }
+  void synchronize() const {}
+};
+
 struct CUDAStreamGuard {
   explicit CUDAStreamGuard(CUDAStream) {}
 };
@@ -65,6 +76,12 @@ using at::cuda::OptionalCUDAGuard;
 using at::cuda::setCurrentCUDAStream;
 inline void device_synchronize() {}
 inline void set_device(std::int64_t) {}
+
+namespace CUDACachingAllocator {
+template <class Memory>
+void recordStream(const Memory&, CUDAStream) {}
+inline void emptyCache() {}
+}  // namespace CUDACachingAllocator
 
 }  // namespace c10::cuda
 
