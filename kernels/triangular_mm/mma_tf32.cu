@@ -1,13 +1,13 @@
 // mma_tf32: tensor cores by `mma.sync` (16 x 8 x 8) instead of WMMA, whose TF32 instructions are half as deep.
-//   changed    against wmma_f16.cu: one launch, without prepared inputs. Tiles are copied asynchronously and rounded to
-//              TF32 in registers just before they are multiplied. A's fragments come by `ldmatrix`, B's by reads of 16
-//              bytes, each four fragments: the columns of C are dealt to the fragments so that a thread's lie side by
-//              side. Sums longer than half the matrix are cut in two; the part that comes second adds to the first's
+//   changed    against wmma_tf32.cu: tiles are copied asynchronously, several steps ahead, and rounded to TF32 in
+//              registers just before they are multiplied; A's fragments come by `ldmatrix`, B's by reads of 16 bytes,
+//              each four fragments, since the columns of C are dealt to the fragments so that a thread's lie side by
+//              side. Sums longer than half the matrix are cut in two: the part that comes second adds to the first's
 //   launch     1-D grid, one block a part: T(T + 1) / 2 tiles for T = ceil(N / 128), a quarter of them cut in two;
 //              128 threads (4 warps, 64 x 64 of C each), 105 KiB of shared memory, 70 KiB where that is too much
 //   needs      compute capability 8.0
 //   the line   `mma.sync.aligned.m16n8k8.row.col.f32.tf32.tf32.f32`: 2048 multiply-adds in one instruction of a warp
-//   gained     0.192 ms on an H200; by WMMA, with staged inputs and uncut sums, it was 0.314
+//   gained     see README.md: not measured yet in one run with the others
 //   precision  inputs keep 11 bits: relative error about 3e-4. Range: that of float32.
 
 #include <torch/extension.h>

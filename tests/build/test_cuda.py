@@ -63,8 +63,8 @@ def test_published_flags_are_checked_before_anything_runs(monkeypatch: pytest.Mo
 
 
 def test_a_variant_for_a_newer_gpu_is_a_skip(device: CudaDevice) -> None:
-    with pytest.raises(Unsupported, match=r"mma_tf32\.cu needs compute capability 8\.0; Tesla T4 has 7\.5"):
-        device.build(FOLDER.path / "mma_tf32.cu", variant("mma_tf32"), optimisation="published")
+    with pytest.raises(Unsupported, match=r"wmma_tf32\.cu needs compute capability 8\.0; Tesla T4 has 7\.5"):
+        device.build(FOLDER.path / "wmma_tf32.cu", variant("wmma_tf32"), optimisation="published")
 
 
 def test_an_unknown_level_lists_the_known_one(device: CudaDevice) -> None:

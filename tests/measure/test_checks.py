@@ -109,13 +109,13 @@ def test_the_floor_of_the_gpu_at_hand_or_none() -> None:
         ("register_blocked", 0.33, None),
         ("register_blocked", 0.144, "; in fp32 arithmetic the stated work takes 0.34"),
         ("register_blocked", 0.005, f"; on any unit of {GPU} the stated work takes 0.0"),
-        ("mma_tf32", 0.144, None),
-        ("mma_tf32", 0.005, f"; on any unit of {GPU} the stated work takes 0.0"),
+        ("wmma_tf32", 0.144, None),
+        ("wmma_tf32", 0.005, f"; on any unit of {GPU} the stated work takes 0.0"),
     ],
 )
 def test_a_time_under_the_floor_of_its_unit_is_a_finding(name: str, ms: float, words: str | None) -> None:
     floor = floors.floor_here(GPU, {"flops": 2.29e10, "bytes": 1.34e8})
-    precisions = {"register_blocked": "fp32", "mma_tf32": "tf32", "never_timed": "fp32"}
+    precisions = {"register_blocked": "fp32", "wmma_tf32": "tf32", "never_timed": "fp32"}
     found = floors.under_floor(raced(samples(name, ms)), floor, precisions=precisions)
     assert [(one.probe, one.target, one.outcome, one.grade) for one in found] == (
         [("under_floor", name, "fail", "hint")] if words else []
@@ -240,7 +240,7 @@ def test_outputs_of_timed_calls_are_compared_with_the_oracle(tmp_path: Path) -> 
 def test_a_baseline_that_rounds_is_held_to_the_tolerance_of_variants_that_do() -> None:
     of = partial(tolerance_of, CLAIM)
     assert of("baseline:eager").relative == of("baseline:compile").relative == of("shared_tiled").relative == 1e-4
-    assert of("baseline:graph_eager_tf32").relative == of("mma_tf32").relative == 2e-2
+    assert of("baseline:graph_eager_tf32").relative == of("wmma_tf32").relative == 2e-2
 
 
 def test_ours_is_the_protocol_of_interleaved_cold_samples() -> None:

@@ -23,7 +23,7 @@ KINDS = {
     "ablation_zero_init": "zeros",
     "ablation_sync": "defect",
     "no_op": "zeros",
-    "mma_tf32": "skip",
+    "wmma_tf32": "skip",
 }
 PASSED = {
     "contract": "takes and returns what claim.toml says",
@@ -67,7 +67,7 @@ def environment() -> Environment:
                      flags=("-O2", "-std=c++17"), seconds=4.25, from_cache=False)  # fmt: skip
     failed = note.model_copy(
         update={
-            "variant": "mma_tf32",
+            "variant": "wmma_tf32",
             "outcome": "does not compile",
             "flags": (),
             "log": "error: no member\n  at line 3",

@@ -122,7 +122,7 @@ def test_every_variant_stands_with_both_orders_and_not_measured() -> None:
     claimed = rows["claimed"][4:]
     assert claimed == ("wrong", "right, difference exactly 0", "1 of 255 rows", "failed", NOT_MEASURED)
     assert rows["fixed_grid2d"][4:] == ("right", "right", "all 65,025 elements", "passed", NOT_MEASURED)
-    assert rows["mma_tf32"][4] == "no answer"
+    assert rows["wmma_tf32"][4] == "no answer"
 
 
 def test_questions_follow_from_findings() -> None:
