@@ -11,7 +11,7 @@ from pathlib import Path
 from audit.claims import STATEMENT
 from audit.judge import BASELINE
 from audit.measure import compared, median_ms
-from audit.model import Finding, Record
+from audit.model import Claim, Finding, Record
 from audit.model.errors import BadInput
 from audit.model.gpus import names_in
 from audit.report import claimed, evidence, formats, html, markdown
@@ -102,11 +102,20 @@ def places(records: Sequence[Record]) -> list[tuple[str, Record | None]]:
 def _of_same_files(one: Record, other: Record) -> bool:
     """Whether two records are of one claim; what only one of two devices' builds read differs in no file.
 
-    The statement is compared by its content: its comments and the words of an older kit may be others.
+    The statement is compared by its content: its comments and the words of an older kit may be others, and a repair may
+    have joined the claim between the two.
     """
     known = {source.file: source for source in one.claim.sources if source.file != STATEMENT}
     same = all(known.get(source.file, source) == source for source in other.claim.sources)
-    return same and one.claim.statement == other.claim.statement
+    return same and _known_to(other, one) == _known_to(one, other)
+
+
+def _known_to(other: Record, one: Record) -> Claim:
+    """Return the statement of `one` without repairs that `other` lacks."""
+    files = {variant.file for variant in other.claim.statement.variant}
+    statement = one.claim.statement
+    kept = tuple(variant for variant in statement.variant if variant.role != "repair" or variant.file in files)
+    return statement.model_copy(update={"variant": kept})
 
 
 def standing(own: Record | None, records: Sequence[Record]) -> str:

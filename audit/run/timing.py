@@ -65,12 +65,15 @@ def _interleaved(request: timing_requests.Interleaved, writer: EventWriter) -> E
 
 
 def _around(calls: dict[str, Indexed], request: timing_requests.Interleaved, stopwatch: Stopwatch) -> Events:
-    """Measure do_bench of each callable, this GPU's ceilings, then the profiler."""
-    yield from by_do_bench(calls, {EAGER: request.published}, others=request.published[:1])
+    """Measure do_bench of each callable, this GPU's ceilings, then the profiler, each where it is asked for."""
+    if request.published:
+        yield from by_do_bench(calls, {EAGER: request.published}, others=request.published[:1])
     if request.ceilings:
         cold, hot = stopwatch.contrast()
         yield {"contrast": {"l2_bytes": stopwatch.l2_bytes}, "cold_ms": cold, "hot_ms": hot}
         yield from ceilings(stopwatch)
+    if not request.profile:
+        return
     empty = stopwatch.empty()
     stopwatch.cold([Timed(empty)])  # loads the kernel
     yield {"variant": EMPTY, "samples_ms": stopwatch.cold([Timed(empty)] * EMPTY_SAMPLES)}

@@ -61,8 +61,8 @@ class Interleaved(Timing):
         kept_calls: timed calls of each callable whose outputs are kept in `folder`.
         inductor: the cache of torch.compile, below `caches`.
         shape: the shape whose cost is reported.
-        profile: profiled calls of each callable.
-        published: protocols for the eager baseline, of which the first is for every callable.
+        profile: profiled calls of each callable; 0 for none.
+        published: protocols for the eager baseline, of which the first is for every callable; empty for none.
         ceilings: whether to measure this GPU's ceilings.
     """
 

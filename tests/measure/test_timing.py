@@ -177,6 +177,7 @@ def test_the_ratio_of_six_processes_is_pooled_and_leaves_every_other_time_alone(
     assert {(tuple(v.name for v in each.variants), each.baselines) for each in asked} == {
         (("register_blocked",), ("eager", "blocked"))
     }, "the fastest of the claimed precision, beside eager and the strongest"
+    assert {(each.profile, each.published, each.ceilings) for each in asked} == {(0, (), False)}, "ratios alone"
     every = [*first.measurements, *more.measurements]
     found = measure.compared(every, "register_blocked", EAGER)
     assert found is not None

@@ -71,6 +71,20 @@ def test_unfinished_and_foreign_records_are_refused(record: Record) -> None:
         compare([done, done.model_copy(update={"claim": other})])
 
 
+@pytest.mark.parametrize("role", ["repair", "ablation"])
+def test_a_repair_that_joined_the_claim_later_keeps_records_of_one_claim(record: Record, role: str) -> None:
+    statement = record.claim.statement
+    joined = statement.variant[-1].model_copy(update={"file": "later.cu", "role": role})
+    longer = statement.model_copy(update={"variant": (*statement.variant, joined)})
+    later = record.model_copy(update={"claim": record.claim.model_copy(update={"statement": longer})})
+    both = [finished(record, "NVIDIA H100", "wrong"), finished(later, "NVIDIA H200", "wrong")]
+    if role == "repair":
+        assert "NVIDIA H200" in rows(compare(both))
+    else:
+        with pytest.raises(BadInput, match="different claims or sources"):
+            compare(both)
+
+
 def page_rows(records: list[Record]) -> dict[str, tuple[str, ...]]:
     (table,) = several.page(records, ()).sections[0].tables
     return {row[0]: row[1:] for row in table.rows}
