@@ -147,6 +147,15 @@ KNOWN_BAD: dict[str, list[str]] = {
         host("cudaStream_t own;\n  cudaStreamCreate(&own);  // HERE"),
         host("auto own = at::cuda::getStreamFromPool();  // HERE"),
         host("cudaStreamCreateWithFlags(&own, f);  // HERE\n  cudaStreamWaitEvent(own, ready, 0);"),
+        "struct Side { cudaStream_t stream; Side() { cudaStreamCreate(&stream); } };  // HERE\n"
+        + host(
+            "static Side side;\n  cudaEventRecord(side.join, 0);\n  cudaStreamWaitEvent(side.stream, side.join, 0);"
+        ),
+        host(
+            "cudaStream_t own = c10::cuda::getStreamFromPool(false);  // HERE\n"
+            "  cudaEventRecord(ready, s);\n  cudaStreamWaitEvent(own, ready, 0);\n"
+            "  cudaEventRecord(done, s);\n  cudaStreamWaitEvent(s, done, 0);"
+        ),
     ],
     "threads": [
         host("std::thread later([&] { finish(y); });  // HERE\n  later.detach();"),
@@ -336,6 +345,7 @@ KNOWN_GOOD: dict[str, list[str]] = {
     "side_stream": [
         host("cudaStreamCreate(&own); cudaStreamWaitEvent(s, done, 0);"),
         host("cudaStreamCreate(&own); cudaStreamWaitEvent(own, ready, 0); cudaStreamWaitEvent(s, done, 0);"),
+        host("cudaStreamCreate(&own); cudaEventRecord(done, own); cudaStreamWaitEvent(s, done, 0);"),
         host("auto own = at::cuda::getStreamFromPool(); done.record(own); done.block(s);"),
         host("auto s2 = at::cuda::getCurrentCUDAStream();"),
     ],

@@ -10,7 +10,7 @@ from audit.review.rule import Spot, names, rule
 _CREATE = names("""
     cudaStreamCreate cudaStreamCreateWithFlags cudaStreamCreateWithPriority getStreamFromPool getStreamFromExternal
 """)
-_WAIT = "cudaStreamWaitEvent"
+_WAIT, _RECORD = "cudaStreamWaitEvent", "cudaEventRecord"
 _JOIN = names("""
     cudaStreamWaitEvent cudaStreamSynchronize cudaDeviceSynchronize cudaEventSynchronize block synchronize
     device_synchronize stream_synchronize
@@ -44,20 +44,37 @@ _DTYPE = re.compile(r"\b(?:k(?:Half|BFloat16|Float16)|(?:Half|BFloat16))\b")
 def side_stream(reading: CudaReading) -> list[Spot]:
     """Is work sent to a stream of its own that nothing in the file waits for?
 
-    Silent where the file joins streams: a recorded event that another stream than its own waits for, or a
-    synchronisation.
+    Silent where the file joins streams: a synchronisation, or a stream that waits for an event of another one, unless
+    the stream that waits is the one made here.
     """
     made = [call for call in reading.calls if call.name in _CREATE]
-    own = {_first(reading, call) for call in made if call.arguments}
+    own = {name for call in made for name in (_argument(reading, call, 0), _assigned(reading, call)) if name}
     waits = [call for call in reading.calls if call.name in _JOIN]
-    if any(call.name != _WAIT or _first(reading, call) not in own for call in waits):
+    if any(_joins(reading, call, own) for call in waits):
         return []
     return [Spot(call.line, f"{call.name} makes a stream that nothing here waits for") for call in made]
 
 
-def _first(reading: CudaReading, call: Call) -> str:
-    """Return the first argument as it is written, without the sign that takes its address."""
-    return reading.text(call.arguments[0]).lstrip("&") if call.arguments else ""
+def _joins(reading: CudaReading, wait: Call, own: set[str]) -> bool:
+    """Return whether a call may wait for a stream of `own`: not where one of these waits, or where the event was
+    recorded on the stream that waits for it."""
+    if wait.name != _WAIT:
+        return True
+    stream, event = (_argument(reading, wait, place) for place in (0, 1))
+    records = [call for call in reading.calls if call.name == _RECORD and _argument(reading, call, 0) == event]
+    recorded = {_argument(reading, call, 1) for call in records}
+    return stream.rpartition(".")[2].rpartition(">")[2] not in own and recorded != {stream}
+
+
+def _argument(reading: CudaReading, call: Call, place: int) -> str:
+    """Return an argument as it is written, without the sign that takes its address; empty where there is none."""
+    return reading.text(call.arguments[place]).lstrip("&") if place < len(call.arguments) else ""
+
+
+def _assigned(reading: CudaReading, call: Call) -> str:
+    """Return the name that is declared with the result of a call; empty where there is none."""
+    declarator = call.node.parent.child_by_field_name("declarator") if call.node.parent else None
+    return reading.text(declarator) if declarator is not None else ""
 
 
 @rule("backend_flags")
