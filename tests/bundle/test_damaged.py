@@ -6,6 +6,7 @@ import io
 import json
 import shutil
 import struct
+import tomllib
 import zlib
 from collections.abc import Callable
 from dataclasses import replace
@@ -32,6 +33,7 @@ PAGES = sorted(set(formats.FILES) - set(KEPT))
 TEXTS = [*PAGES, "samples.csv", "statistics.json", "test-result.json", "ro-crate-metadata.json", "manifest.json",
          "record.json", "parameters.yaml", "executed.ipynb"]  # fmt: skip
 DOCUMENTS = [name for name in TEXTS if name.endswith((".json", ".ipynb"))]
+VARIANT = "\n[[variant]]\n"
 FLOORS, WATERFALL = "figures/floors.png", "figures/waterfall.png"
 
 
@@ -60,13 +62,18 @@ def timed(tmp_path_factory: pytest.TempPathFactory) -> Files:
 
 
 def as_audited(place: Path, tmp_path: Path) -> Path:
-    """The folder of a claim with its statement as it was audited: records older than schema 4 had a role `thief`."""
-    folder = claims.KERNELS / place.parent.parent.name
+    """The folder of a claim with its statement as it was audited: a repair may have joined the claim since, and records
+    older than schema 4 had a role `thief`."""
+    folder, record = claims.KERNELS / place.parent.parent.name, store.read(place)
     statement = (folder / claims.STATEMENT).read_text(encoding="utf-8")
-    if '"no_op"' not in statement or store.read(place).schema_ >= old_words.TODAY:
+    known = {variant.file for variant in record.claim.statement.variant}
+    head, *blocks = statement.split(VARIANT)
+    text = VARIANT.join([head, *(one for one in blocks if tomllib.loads(VARIANT + one)["variant"][0]["file"] in known)])
+    if record.schema_ < old_words.TODAY:
+        text = text.replace('"no_op"', '"thief"').replace('"no_op.cu"', '"thief.cu"')
+    if text == statement:
         return folder
     older = Path(shutil.copytree(folder, tmp_path / folder.name))
-    text = statement.replace('"no_op"', '"thief"').replace('"no_op.cu"', '"thief.cu"')
     (older / claims.STATEMENT).write_text(text, encoding="utf-8")
     return older
 

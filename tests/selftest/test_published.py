@@ -6,11 +6,13 @@ from pathlib import Path
 
 import pytest
 
+from audit.apps.pages.self_test import SHORT
 from audit.apps.selftest import controls, read
 from audit.apps.selftest.score import shortfalls
 
 ROOT = Path(__file__).resolve().parents[2]
 REPORTS = ROOT / "reports/self_test"
+README = (ROOT / "README.md").read_text(encoding="utf-8")
 PUBLISHED = sorted(REPORTS.glob("*.json"), key=lambda path: (path.stem != "emulated", path.stem))
 BLIND = sorted(REPORTS.glob("blind/*.json"))
 
@@ -40,8 +42,13 @@ def test_it_is_of_the_controls_as_they_are_now(path: Path) -> None:
 
 
 @pytest.mark.parametrize("path", PUBLISHED, ids=lambda path: path.stem)
-def test_nothing_falls_short(path: Path) -> None:
-    assert shortfalls(read(path)) == []
+def test_what_falls_short_is_said_so_and_the_emulated_device_does_not(path: Path) -> None:
+    record = read(path)
+    (line,) = (
+        one for one in README.splitlines() if one.startswith(f"- {record.device.name}") and "falsely failed" in one
+    )
+    assert line.endswith(SHORT) is bool(shortfalls(record))
+    assert path.stem != "emulated" or not shortfalls(record)
 
 
 @pytest.mark.parametrize("path", BLIND, ids=lambda path: path.stem)

@@ -8,7 +8,7 @@ from pathlib import Path
 
 from audit.apps.selftest.controls import BLIND
 from audit.apps.selftest.record import SelfTest, read
-from audit.apps.selftest.score import rates, upper_bound
+from audit.apps.selftest.score import rates, shortfalls, upper_bound
 from audit.report import markdown
 from audit.report.view import Code, Table
 
@@ -30,6 +30,7 @@ probe was made for any of them. What an earlier run showed to be wrong in the ki
 WRONG_HEAD = """## Kernels that are answered wrong, or not at all
 In the last run on each device; a kernel that a device cannot run is not listed.
 """
+SHORT = "; it falls short of the aim, and is not to be relied on without the emulated device beside it"
 WRONG = ("missed", "falsely failed", "not concluded", "no answer")
 
 
@@ -113,7 +114,7 @@ def _sentence(record: SelfTest) -> str:
         f"{on}: {known.caught} of {known.known_bad} known-bad controls caught by "
         f"the probe made for them, {known.proved} proved; {known.falsely_failed} of {known.known_good} known-good "
         f"controls falsely failed{f', {known.not_concluded} not concluded' if known.not_concluded else ''}; "
-        f"{held if checks else 'taken before claimed code ran in a sandbox'}"
+        f"{held if checks else 'taken before claimed code ran in a sandbox'}{SHORT if shortfalls(record) else ''}"
     )
 
 
