@@ -196,8 +196,11 @@ def test_the_readme_part_has_the_rates_of_each_device_and_the_walls_that_stood(t
         "0 of 1 known-good controls falsely failed"
     )
     before, after = part(tmp_path).splitlines()
-    assert before == f"{sentence}; taken before claimed code ran in a sandbox"
-    assert after == f"{sentence}; 1 of 2 sandbox limits around claimed code held"
+    short = "; short of the aim, so that its answers alone are not to be relied on"
+    assert before == f"{sentence}; taken before claimed code ran in a sandbox{short}"
+    assert after == f"{sentence}; 1 of 2 sandbox limits around claimed code held{short}"
+    write(scored([CAUGHT, PASSED]), tmp_path / "later.json")
+    assert "short" not in part(tmp_path).splitlines()[1]
 
 
 def test_the_page_has_a_row_a_probe_and_a_column_a_device() -> None:

@@ -30,7 +30,7 @@ probe was made for any of them. What an earlier run showed to be wrong in the ki
 WRONG_HEAD = """## Kernels that are answered wrong, or not at all
 In the last run on each device; a kernel that a device cannot run is not listed.
 """
-SHORT = "; it falls short of the aim, and is not to be relied on without the emulated device beside it"
+SHORT = "; short of the aim, so that its answers alone are not to be relied on"
 WRONG = ("missed", "falsely failed", "not concluded", "no answer")
 
 
