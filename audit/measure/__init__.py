@@ -1,9 +1,10 @@
 """Raw samples of times on a real GPU, and statistics derived from them."""
 
 from audit.measure.comparison import Comparison, compared, strongest, wrong_baselines
+from audit.measure.plan import repeated, times
 from audit.measure.protocols import DO_BENCH, OURS
 from audit.measure.samples import median_ms, speedup
-from audit.measure.timing import Session, Times, repeated, times
+from audit.measure.timing import Session, Times
 
 __all__ = [
     "DO_BENCH",

@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass
 
 from audit.measure.protocols import OURS, REPEATED
 from audit.measure.samples import found, median_ms, ratio_to
-from audit.model import Finding, Measurement
+from audit.model import Claim, Finding, Measurement
 from audit.run.ratios import Ratio, Word, pooled, ratio
 
 PREFIX = "baseline:"
+EAGER = "eager"
+"""The reference as published, of the baselines."""
 AGAIN = "control:again:"
 """The prefix of the second name of the callable that a session times twice."""
 TIMED_OUTPUTS = "timed_outputs"
@@ -83,6 +85,14 @@ def strongest(
     """
     fit = baselines_ms(measurements, precision, wrong=wrong, beside=beside)
     return min(fit, key=lambda name: fit[name]) if fit else None
+
+
+def rivals(claim: Claim, known: Sequence[Measurement], sound: Collection[str]) -> tuple[str, ...]:
+    """Return eager and, for each precision among the variants, the strongest known baselines."""
+    precisions = {one.precision for one in claim.variant if one.name in sound}
+    timed = [baselines_ms(known, precision) for precision in sorted(precisions)]
+    best = [name for one in timed for name, ms in one.items() if ms <= (1 + NEARLY) * min(one.values())]
+    return tuple(dict.fromkeys([EAGER, *(one.removeprefix(PREFIX) for one in best)]))
 
 
 def absent(

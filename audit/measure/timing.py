@@ -11,7 +11,7 @@ from audit.build.cuda import gpu
 from audit.build.device import BuiltVariant
 from audit.measure import checks, floors, independent_clock, prepared, protocols
 from audit.measure.checks import Reading, clocks, not_timed, readings, skipped
-from audit.measure.comparison import NEARLY, PREFIX, PROCESSES, RANKS, TIMED_OUTPUTS, baselines_ms, precision_of
+from audit.measure.comparison import EAGER, PREFIX, PROCESSES, RANKS, TIMED_OUTPUTS, precision_of, rivals
 from audit.measure.outputs import classed, every_call, tolerance_of, verified
 from audit.measure.prepared import second_case
 from audit.measure.protocols import OURS, OUTSIDE, REPEATED
@@ -29,7 +29,6 @@ HALF_WIDTH = 0.01
 KEPT_CALLS = 2
 PROFILED_CALLS = 3
 LADDER, LATER, PROCESS = "ladder", "later", "process"
-EAGER = "eager"
 MOST_TRIES = 3
 
 
@@ -109,15 +108,15 @@ class Session:
 
     def repeat(self, name: str, built: BuiltVariant) -> None:
         """Time a variant, eager and its strongest baselines in `PROCESSES` further processes, for `compared` alone."""
-        rivals = _rivals(self.claim, self.known, [name])
-        kept, findings = [*self._measurements], [*self._findings]
+        baselines = rivals(self.claim, self.known, [name])
         for number in range(1, PROCESSES + 1):
-            self._measurements, self._findings = [], []
-            self._interleaved(f"{PROCESS} {number}", {name: built}, rivals, repeated=True)
-            timed = (one for one in self._measurements if one.protocol == OURS)
-            kept += [one.model_copy(update={"protocol": REPEATED}) for one in timed]
-            findings += [one for one in self._findings if (one.probe, one.outcome) == (TIMED_OUTPUTS, "fail")]
-        self._measurements, self._findings, self._readings = kept, findings, []
+            timed, found = len(self._measurements), len(self._findings)
+            self._interleaved(f"{PROCESS} {number}", {name: built}, baselines, repeated=True)
+            ours = [one for one in self._measurements[timed:] if one.protocol == OURS]
+            self._measurements[timed:] = [one.model_copy(update={"protocol": REPEATED}) for one in ours]
+            wrong = [one for one in self._findings[found:] if (one.probe, one.outcome) == (TIMED_OUTPUTS, "fail")]
+            self._findings[found:] = wrong
+        self._readings = []
 
     def alone(self, claimed: str, built: BuiltVariant) -> None:
         """Time the claimed kernel, eager and the strongest baselines, each alone in a process, by that of its parent.
@@ -125,16 +124,16 @@ class Session:
         A baseline that this clock has timed before is not timed again.
         """
         known = (*self.known, *self._measurements)
-        rivals = [f"{PREFIX}{name}" for name in _rivals(self.claim, known, [claimed])]
-        names = [claimed, *(name for name in rivals if median_ms(known, name, OUTSIDE) is None)]
+        against = [f"{PREFIX}{name}" for name in rivals(self.claim, known, [claimed])]
+        names = [claimed, *(name for name in against if median_ms(known, name, OUTSIDE) is None)]
         for name in names:
             self._measurements += independent_clock.measured(
                 self._alone(name, built, median_ms(known, name)), shape=self.case.shape
             )
         seen = (*known, *self._measurements)
-        against = independent_clock.about(seen, [claimed, *rivals], target=self.claim.name)
-        self._measurements = independent_clock.marked(self._measurements, against)
-        self._findings += against
+        findings = independent_clock.about(seen, [claimed, *against], target=self.claim.name)
+        self._measurements = independent_clock.marked(self._measurements, findings)
+        self._findings += findings
 
     def _alone(self, name: str, built: BuiltVariant, reported_ms: float | None) -> Reply:
         ours = name.startswith(PREFIX)
@@ -276,56 +275,3 @@ class Session:
         declared = {one.name: one.precision for one in self.claim.variant}
         baselines = {one.variant for one in measurements if one.variant.startswith(PREFIX)}
         return declared | {name: precision_of(name, measurements) for name in sorted(baselines)}
-
-
-def times(
-    session: Session, built: Mapping[str, BuiltVariant], *, passed: Collection[str], baselines: bool = True
-) -> Times:
-    """Time every passing build and the baselines in interleaved blocks, then the claimed kernel unverified.
-
-    Args:
-        session: the parts of the audit.
-        built: the builds by variant name, for a GPU.
-        passed: names of the variants that passed every probe. Of the others only the claim is timed, unverified.
-        baselines: False for a later session of late builds, with eager and the strongest known baselines alone.
-    """
-    sound = {name: one for name, one in built.items() if name in passed}
-    if baselines:
-        session.prepare()
-        session.interleaved(LADDER, sound, baselines=None)
-    elif sound:
-        session.rotate()
-        session.interleaved(LATER, sound, baselines=_rivals(session.claim, session.known, sound))
-    claimed = session.claim.claimed
-    if claimed is not None and claimed.name in built:
-        if claimed.name in sound:
-            session.alone(claimed.name, built[claimed.name])
-        session.unverified(claimed.name, built[claimed.name])
-    return session.taken()
-
-
-def repeated(session: Session, built: Mapping[str, BuiltVariant], *, passed: Collection[str]) -> Times:
-    """Time the variant whose ratio a report states in further processes: the claim if it passed, else the fastest
-    passing variant of its precision.
-
-    Args:
-        session: the parts of the audit, after `times`.
-        built: the builds by variant name, for a GPU.
-        passed: names of the variants that passed every probe.
-    """
-    claimed = session.claim.claimed
-    precision = claimed.precision if claimed else None
-    fit = [one.name for one in session.claim.variant if one.name in passed and one.precision == precision]
-    timed = {name: ms for name in fit if name in built and (ms := median_ms(session.known, name)) is not None}
-    if claimed and timed:
-        name = claimed.name if claimed.name in timed else min(timed, key=lambda one: timed[one])
-        session.repeat(name, built[name])
-    return session.taken()
-
-
-def _rivals(claim: Claim, known: Sequence[Measurement], sound: Collection[str]) -> tuple[str, ...]:
-    """Return eager and, for each precision among the variants, the strongest known baselines."""
-    precisions = {one.precision for one in claim.variant if one.name in sound}
-    timed = [baselines_ms(known, precision) for precision in sorted(precisions)]
-    best = [name for one in timed for name, ms in one.items() if ms <= (1 + NEARLY) * min(one.values())]
-    return tuple(dict.fromkeys([EAGER, *(one.removeprefix(PREFIX) for one in best)]))
