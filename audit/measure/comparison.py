@@ -64,7 +64,8 @@ def compared(measurements: Sequence[Measurement], variant: str, baseline: str) -
         if one.session in theirs and control_doubt(measurements, one.session, REPEATED) is None
     ]
     if len(ratios) >= PROCESSES:
-        return Comparison(baseline, pooled(ratios), pooled(ratios).doubt)
+        value = pooled(ratios)
+        return Comparison(baseline, value, value.doubt)
     return Comparison(baseline, value, value.doubt or control_doubt(measurements, session))
 
 
