@@ -124,17 +124,10 @@ def cases_of(target: Target, *, distribution: str | None = None) -> dict[str, Ca
     Raises:
         Unsupported: the inputs are too large, or the result takes too long.
     """
-    known, shape = _of(target), target.claim.shapes.claimed
+    shape = target.claim.shapes.claimed
     if (size := _described(target, [shape])[0][1]) > MOST_BYTES:
         raise Unsupported(f"inputs of {size:,} bytes, which the claimed shape has")
-    with known.lock:
-        if (key := f"{shape} {distribution}") not in known.cases:
-            others = size <= MOST_BYTES_OF_OTHERS
-            known.cases[key] = _cases(target, shape, distribution=distribution, others=others)
-        found = known.cases[key]
-    if isinstance(found, str):
-        raise Unsupported(found)
-    return found
+    return _made_once(target, shape, distribution, others=size <= MOST_BYTES_OF_OTHERS, scope="claimed")
 
 
 def smaller_cases(target: Target, *, distribution: str | None = None) -> dict[str, Case]:
@@ -151,10 +144,16 @@ def smaller_cases(target: Target, *, distribution: str | None = None) -> dict[st
     texts = [(folder / variant.file).read_text(encoding="utf-8", errors="replace") for variant in target.claim.variant]
     if not counts(shape, shapes, named(texts)):
         return {}
+    return _made_once(target, shape, distribution, others=True, scope="kept")
+
+
+def _made_once(
+    target: Target, shape: Shape, distribution: str | None, *, others: bool, scope: Scope
+) -> dict[str, Case]:
     known = _of(target)
     with known.lock:
-        if (key := f"{shape} whole {distribution}") not in known.cases:
-            known.cases[key] = _cases(target, shape, distribution=distribution, others=True, scope="kept")
+        if (key := f"{shape} {scope} {distribution}") not in known.cases:
+            known.cases[key] = _cases(target, shape, distribution=distribution, others=others, scope=scope)
         found = known.cases[key]
     if isinstance(found, str):
         raise Unsupported(found)
@@ -165,9 +164,9 @@ def _cases(
     target: Target,
     shape: Shape,
     *,
-    distribution: str | None = None,
-    others: bool = False,
-    scope: Scope = "claimed",
+    distribution: str | None,
+    others: bool,
+    scope: Scope,
 ) -> dict[str, Case] | str:
     folder = Path(tempfile.mkdtemp(prefix="claimed-", dir=target.folder))
     seed = zlib.crc32(target.cases[0].expected.tobytes()) if target.cases else 0
