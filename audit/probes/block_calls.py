@@ -20,10 +20,14 @@ MOST_WHOLE_S = 30.0
 STOPS = ("time-limit", "deadlock", "too-many-threads")
 
 
-def called(target: Target, case: Case) -> list[tuple[dict[str, Any], Call]]:
+def called(target: Target, case: Case, *, large: int) -> list[tuple[dict[str, Any], Call]]:
     """Call with each pattern of fresh memory: a few blocks, or all where blocks depend on each other or take little
-    time."""
-    entries = _with_each_memory(target, case, BLOCKS)
+    time.
+
+    `large` launches have more than BLOCKS blocks; several share that number, since they build on each other and a few
+    blocks tell no more than how long all of them would take.
+    """
+    entries = _with_each_memory(target, case, max(1, BLOCKS // max(1, large)))
     if _stopped(entries[-1][0]):
         entries = _with_each_memory(target, case, FEWER)
     if not any(_dependence(event) or _whole_s(event) <= WHOLE_S for event, _ in entries):
@@ -35,11 +39,12 @@ def called(target: Target, case: Case) -> list[tuple[dict[str, Any], Call]]:
 
 
 def _with_each_memory(target: Target, case: Case, blocks: int) -> list[tuple[dict[str, Any], Call]]:
-    """Call that number of blocks with each pattern of fresh memory, until a call is stopped."""
+    """Call that number of blocks with each pattern of fresh memory; once where a call is stopped, or left out blocks
+    that others depend on."""
     entries: list[tuple[dict[str, Any], Call]] = []
     for memory in target.built.poisons:
         entries.append(claimed_shape.parts(target, case, Mode(memory), blocks=blocks))
-        if _stopped(entries[-1][0]):
+        if _stopped(entries[-1][0]) or _dependence(entries[-1][0]):
             break
     return entries
 

@@ -118,7 +118,7 @@ def same(first: Call, second: Call) -> npt.NDArray[np.bool_]:
 
 
 def _compared(target: Target, call: Call, case: Case, kept: npt.NDArray[np.bool_], *, times: float = 1.0) -> Comparison:
-    """Compare as if every other element were right, so that the scale is that of the whole result."""
-    got = np.where(kept, call.values().reshape(case.expected.shape), case.expected)
+    """Compare as if every other element were right; the scale is that of the whole result."""
     tolerance = target.tolerance.model_copy(update={"relative": times * target.tolerance.relative})
-    return compare(got, case.right, tolerance, least_scale=case.least(0.0))
+    got = call.values().reshape(case.expected.shape)
+    return compare(got, case.right, tolerance, least_scale=case.least(0.0), kept=kept)

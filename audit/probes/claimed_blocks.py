@@ -22,6 +22,7 @@ tolerance in every order.
 from __future__ import annotations
 
 import itertools
+import math
 from collections.abc import Callable, Collection, Mapping
 from contextlib import suppress
 from typing import NamedTuple
@@ -109,7 +110,8 @@ def _at_claimed(target: Target, shape: Shape) -> Observed:
     if found.raised is not None or found.refused is not None or not found.launches:
         raise Unsupported("blocks of a call that launches nothing at the claimed shape")
     cases = claimed_shape.cases_of(target)
-    seen = _asked(target, cases[claimed_shape.OWN])
+    large = sum(math.prod(one["grid"]) > BLOCKS for one in found.launches)
+    seen = _asked(target, cases[claimed_shape.OWN], large)
     if not seen.get("right"):
         return seen
     if (access := _undefined_access(target, cases[claimed_shape.OWN])) is not None:
@@ -176,9 +178,9 @@ def _wrong_at_middle(target: Target) -> list[str]:
     return list(itertools.islice(wrong, MOST_DISTRIBUTIONS))
 
 
-def _asked(target: Target, case: Case) -> Observed:
-    """Return the evidence about one case at the claimed shape."""
-    entries = block_calls.called(target, case)
+def _asked(target: Target, case: Case, large: int) -> Observed:
+    """Return the evidence about one case at the claimed shape, where that many launches are large."""
+    entries = block_calls.called(target, case, large=large)
     returned = [event["shape"] for event, _ in entries if event["shape"] is not None]
     if not case.outputs and returned and not any(alike(shape, case.expected.shape) for shape in returned):
         return {"shape": dict(case.shape), "returned": returned[0], "due": list(case.expected.shape),

@@ -128,7 +128,14 @@ def worst_element(seen: Mapping[str, Any]) -> str:
     return f"at [{index}]{output} expected {expected:.6g}, got {got:.6g}"
 
 
-def compare(got: Values, right: Right, tolerance: Tolerance, *, least_scale: Scale = 0.0) -> Comparison:
+def compare(
+    got: Values,
+    right: Right,
+    tolerance: Tolerance,
+    *,
+    least_scale: Scale = 0.0,
+    kept: npt.NDArray[np.bool_] | None = None,
+) -> Comparison:
     """Compare element by element, in float64; the shapes differ in unit dimensions at most, and are not empty.
 
     Args:
@@ -136,32 +143,37 @@ def compare(got: Values, right: Right, tolerance: Tolerance, *, least_scale: Sca
         right: the right result.
         tolerance: the stated one, at least the floor of the right result's type.
         least_scale: replaces the rms of the right result where that is smaller; one for each of several outputs.
+        kept: the elements to compare, at least one; the others count as right. None: all.
 
     Raises:
         NothingFinite: the right result has no finite element.
     """
     if right.outputs:
-        return _of_outputs(got, right, tolerance, least_scale)
+        return _of_outputs(got if kept is None else np.where(kept, got, right.values), right, tolerance, least_scale)
     assert isinstance(least_scale, float)
-    want, also = right.values, right.also
-    mine, due = got.reshape(-1), want.reshape(-1)
+    want, places = right.values, None if kept is None or kept.all() else np.flatnonzero(kept)
+    mine, due, *also = (_at(places, one) for one in (got, want, *right.also))
     relative, scale = _allowed(right, tolerance, least_scale)
     seen = _Tally(finite=right.finite, buffer=np.empty(min(CHUNK, due.size)))
     for start in range(0, due.size, CHUNK):
         part = slice(start, start + CHUNK)
-        others = [one.reshape(-1)[part] for one in also]
+        others = [one[part] for one in also]
         seen.look(start, mine[part], due[part], others, relative=relative, scale=scale)
-    wrong = seen.count > 0
+    wrong, at = seen.count > 0, seen.worst if places is None else places[seen.worst]
     expected, there = float(due[seen.worst]), float(mine[seen.worst])
     return Comparison(
         elements=want.size,
         elements_wrong=seen.count,
         max_abs_diff=abs(there - expected) if seen.most > 0 else 0.0,
-        index=tuple(int(i) for i in np.unravel_index(seen.worst, want.shape)) if wrong else None,
+        index=tuple(int(i) for i in np.unravel_index(at, want.shape)) if wrong else None,
         expected=expected if wrong else None,
         got=there if wrong else None,
         floor=relative if relative > tolerance.relative else None,
     )
+
+
+def _at(places: npt.NDArray[np.intp] | None, values: Values) -> Values:
+    return values.reshape(-1) if places is None else values.reshape(-1)[places]
 
 
 def _allowed(right: Right, tolerance: Tolerance, least_scale: float) -> tuple[float, float]:

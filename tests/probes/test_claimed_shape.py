@@ -261,17 +261,17 @@ TOO_LONG = {"kind": "time-limit", "message": "too long"}
 @pytest.mark.parametrize(
     ("launches", "reports", "asked", "kept"),
     [
-        ([LAST], [], [24, 24], 24),
-        ([{**LAST, "blocks_run": 50}], [], [24, 24, -1, -1], -1),
-        ([LAST, LAST], [], [24, 24, -1, -1], -1),
-        ([{**LAST, "atomics": True}], [], [24, 24, -1, -1], -1),
-        ([LAST, LAST], [TOO_LONG], [24, 24, -1], 24),
-        ([LAST], [TOO_LONG], [24, 4, 4], 4),
+        ([LAST], [], [24, 24], [24, 24]),
+        ([{**LAST, "blocks_run": 50}], [], [24, 24, -1, -1], [-1, -1]),
+        ([LAST, LAST], [], [12, -1, -1], [-1, -1]),
+        ([{**LAST, "atomics": True}], [], [24, -1, -1], [-1, -1]),
+        ([LAST, LAST], [TOO_LONG], [12, -1], [12]),
+        ([LAST], [TOO_LONG], [24, 4, 4], [4, 4]),
     ],
     ids=["apart", "apart and few", "launches that build on each other", "sums", "too much work", "slow blocks"],
 )
 def test_every_block_is_run_where_a_few_say_nothing_and_there_is_time(
-    launches: list[dict[str, Any]], reports: list[Any], asked: list[int], kept: int,
+    launches: list[dict[str, Any]], reports: list[Any], asked: list[int], kept: list[int],
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch,
 ) -> None:  # fmt: skip
     made, blocks_asked = target(tmp_path, ""), list[int]()
@@ -287,7 +287,7 @@ def test_every_block_is_run_where_a_few_say_nothing_and_there_is_time(
         }, blocks
 
     monkeypatch.setattr(claimed_shape, "parts", parts)
-    assert [blocks for _, blocks in block_calls.called(made, CASE)] == [kept, kept]
+    assert [blocks for _, blocks in block_calls.called(made, CASE, large=len(launches))] == kept
     assert blocks_asked == asked
 
 

@@ -8,9 +8,15 @@
 namespace cuemu {
 namespace {
 
-constexpr std::uint64_t kMostThreadsOfWhole = 1u << 18;
+constexpr std::uint64_t kMostThreadsOfWhole = 1u << 18;  // over all launches of a call
 
 std::uint64_t blocks_of(uint3 grid) { return std::uint64_t{grid.x} * grid.y * grid.z; }
+
+std::uint64_t threads_run() {
+  std::uint64_t sum = 0;
+  for (const LaunchRecord& one : device.launches) sum += one.blocks_run * one.block.x * one.block.y * one.block.z;
+  return sum;
+}
 
 void add(std::vector<std::uint64_t>& numbers, std::uint64_t number) {
   if (std::find(numbers.begin(), numbers.end(), number) == numbers.end()) numbers.push_back(number);
@@ -27,7 +33,7 @@ std::uint64_t blocks_to_run(const LaunchRequest& request) {
   std::uint64_t all = blocks_of(request.grid);
   std::uint64_t threads = all * request.block.x * request.block.y * request.block.z;
   if (device.settings.blocks < 0) return all;
-  if (device.settings.blocks > 0 && threads <= kMostThreadsOfWhole) return all;
+  if (device.settings.blocks > 0 && threads_run() + threads <= kMostThreadsOfWhole) return all;
   return std::min<std::uint64_t>(all, device.settings.blocks);
 }
 
