@@ -37,14 +37,13 @@ _MODELLED = {
     ),
 }
 """What of a library the emulated device does: see docs/emulated_device.md."""
+CLUSTERS = "thread block clusters, for which a GPU of compute capability 9.0 is needed"
 _LANGUAGE = {
     "textures": r"tex(?:1D|2D|3D|Cubemap)\w*|cudaTexture\w+|cudaCreateTextureObject|texture(?=\s*<\s*\w+\s*[,>])",
     "surfaces": r"surf(?:1D|2D|3D|Cubemap)\w*|cudaSurface\w+|cudaCreateSurfaceObject|surface(?=\s*<\s*\w+\s*[,>])",
     "grid-wide synchronisation": r"this_grid|grid_group|this_multi_grid|multi_grid_group",
     "cooperative launch": r"cudaLaunchCooperative\w+|cudaLaunchAttributeCooperative",
-    "thread block clusters": (
-        r"cudaLaunchKernelExC|cudaLaunchAttributeCluster\w*|this_cluster|cluster_group|__cluster_dims__"
-    ),
+    CLUSTERS: (r"cudaLaunchKernelExC|cudaLaunchAttributeCluster\w*|this_cluster|cluster_group|__cluster_dims__"),
     "CUDA graphs": r"cudaGraph\w+|cudaStream(?:Begin|End)Capture\w*",
     "the CUDA driver interface": r"cuLaunchKernel\w*|cuModule\w+|cuTensorMap\w+",
 }

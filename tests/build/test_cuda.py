@@ -67,6 +67,23 @@ def test_a_variant_for_a_newer_gpu_is_a_skip(device: CudaDevice) -> None:
         device.build(FOLDER.path / "wmma_tf32.cu", variant("wmma_tf32"), optimisation="published")
 
 
+@pytest.mark.parametrize(("instructions", "needs"), [
+    (("wgmma.fence", "setmaxnreg.dec"), r"compute capability 9\.0 exactly \(sm_90a\); Tesla T4 has 7\.5"),
+    (("tcgen05.alloc",), r"a GPU with tcgen05; Tesla T4 has 7\.5"),
+])  # fmt: skip
+def test_instructions_of_other_gpus_are_a_skip(
+    device: CudaDevice, monkeypatch: pytest.MonkeyPatch, instructions: tuple[str, ...], needs: str
+) -> None:
+    line = "ptxas k.ptx, line 20; error   : Instruction '{}' not supported on .target 'sm_100'\n"
+
+    def refuse(*_: object, **__: object) -> None:
+        raise CompileError("".join(map(line.format, instructions)), header_set="published")
+
+    monkeypatch.setattr(extension, "build", refuse)
+    with pytest.raises(Unsupported, match=rf"claimed\.cu needs {needs}"):
+        device.build(FOLDER.path / "claimed.cu", variant("claimed"), optimisation="published")
+
+
 def test_an_unknown_level_lists_the_known_one(device: CudaDevice) -> None:
     with pytest.raises(ValueError, match="known: fast, published"):
         device.build(FOLDER.path / "claimed.cu", variant("claimed"), optimisation="O2")

@@ -118,7 +118,7 @@ def test_a_build_is_made_once_and_leaves_only_itself(
     again = extension.build(source, ("-O3",), gpu=H100, toolchain=tools, cache=cache)
     assert (first.from_cache, again.from_cache, first.library) == (False, True, again.library)
     assert {path.name for path in first.library.parent.iterdir()} == {f"{first.module}.so", "built.json", SEAL}
-    assert first.flags == ("-O3", "TORCH_CUDA_ARCH_LIST=9.0")
+    assert first.flags == ("-O3", "TORCH_CUDA_ARCH_LIST=9.0a")
     assert first.module.isidentifier()
 
 

@@ -13,8 +13,13 @@ from audit.model.errors import BadInput
 def test_the_first_gpu_is_described() -> None:
     text = "NVIDIA H100 80GB HBM3, 9.0, 580.159.04, 81559\nTesla T4, 7.5, 580.159.04, 15360\n"
     found = gpu.parse_identity(text, driver_cuda=(13, 0))
-    assert (found.name, found.compute_capability, found.arch) == ("NVIDIA H100 80GB HBM3", 90, "9.0")
+    assert (found.name, found.compute_capability, found.version) == ("NVIDIA H100 80GB HBM3", 90, "9.0")
     assert (found.driver, found.memory_mib, found.driver_cuda) == ("580.159.04", 81559, (13, 0))
+
+
+@pytest.mark.parametrize(("capability", "arch"), [(75, "7.5"), (89, "8.9"), (90, "9.0a"), (100, "10.0")])
+def test_the_target_of_a_hopper_has_its_own_instructions(capability: int, arch: str) -> None:
+    assert gpu.Gpu("", capability, "", 0, None).arch == arch
 
 
 @pytest.mark.parametrize("text", ["", "No devices were found\n", "Tesla T4, [N/A], 580, 15360", "Tesla T4, 7.5"])

@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 
+from audit.build.cuda.gpu import SPECIFIC
 from audit.build.device_part import device_part
 from audit.claims import load
 from audit.model import Variant
@@ -134,7 +135,8 @@ def _compile(text: str, folder: Path, archs: list[int]) -> bytes:
     source, binary = folder / "part.cu", folder / "part.fatbin"
     source.write_text(_part(text), encoding="utf-8")
     relaxed = "--expt-relaxed-constexpr"  # one of the flags that torch's extension builder always passes
-    targets = [f"-gencode=arch=compute_{arch},code=sm_{arch}" for arch in archs]
+    named = [f"{arch}{SPECIFIC.get(arch, '')}" for arch in archs]
+    targets = [f"-gencode=arch=compute_{arch},code=sm_{arch}" for arch in named]
     command = ["nvcc", *targets, relaxed, "-fatbin", "-o", str(binary), str(source)]
     done = subprocess.run(command, capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stderr

@@ -18,6 +18,12 @@ def test_the_target_and_torchs_own_flags_are_always_there() -> None:
     assert "--std=c++17" in device()
 
 
+@pytest.mark.parametrize(("portable", "target"), [(False, "sm_90a"), (True, "compute_90")])
+def test_a_hopper_is_compiled_for_with_its_own_instructions(portable: bool, target: str) -> None:
+    flags = translated((), compute_capability=90, standard="c++17", portable=portable)
+    assert flags.device[0] == f"--gpu-architecture={target}"
+
+
 def test_flags_with_a_twin_are_passed_on() -> None:
     added = device("-O3", "--use_fast_math", "-fmad=false", "-maxrregcount=32", "-Xptxas=-O1")[len(device()) :]
     assert added == ("--use_fast_math", "--fmad=false", "--maxrregcount=32", "--ptxas-options=-O1")

@@ -44,6 +44,13 @@ def test_a_kernel_becomes_a_stub_with_its_own_parameters() -> None:
     assert "threadIdx" not in text
 
 
+def test_a_kernel_may_state_the_size_of_its_clusters() -> None:
+    text = translated("__global__ void __cluster_dims__(2, 1, 1) k(float* p) { *p = 0; }\n")
+    assert "__cluster_dims__(2, 1, 1) k(float* p) { static char cufast_key;" in text
+    with pytest.raises(NotFast, match="cudaLaunchKernelExC"):
+        translated("void host() { cudaLaunchKernelExC(nullptr, nullptr, nullptr); }\n")
+
+
 def test_a_launch_configures_then_calls() -> None:
     text = translated(SOURCE)
     assert "(::cufast::configure((n + 255) / 256," in text

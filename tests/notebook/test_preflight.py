@@ -28,7 +28,8 @@ def test_a_t4_in_colab() -> None:
     assert list(result) == ["GPU", "clocks", "torch and nvcc", "ninja", "disk", "runtime"]
     assert result["GPU"].found == "Tesla T4, compute capability 7.5, driver 580.82.07"
     assert result["GPU"].mark == "--"
-    assert result["GPU"].advice == "a GPU the claim names; not built here, too new for it: wmma_tf32.cu, mma_tf32.cu"
+    too_new = "wmma_tf32.cu, mma_tf32.cu, wgmma_tf32.cu"
+    assert result["GPU"].advice == f"a GPU the claim names; not built here, too new for it: {too_new}"
     assert result["torch and nvcc"] == Check("torch and nvcc", "ok", "torch for CUDA 12.8, nvcc 12.8")
     assert result["disk"].found == "70.0 GiB free"
     assert result["runtime"].found.startswith("release-colab-2026.08, Python 3")

@@ -45,7 +45,7 @@ def compile_module(
         source: the `.cu` file; its folder has all files of the claim that it reads.
         flags: nvcc's, checked.
         module: the name of the Python module.
-        arch: the one target, as "9.0".
+        arch: the one target, as "9.0a".
         toolchain: the compiler.
         folder: an empty folder of its own, without locks of killed builds.
 

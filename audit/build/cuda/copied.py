@@ -44,7 +44,7 @@ def copied(source: Path, flags: tuple[str, ...], *, arch: str, toolchain: Toolch
     Args:
         source: the `.cu` file.
         flags: nvcc's, as published.
-        arch: the one target, as "9.0".
+        arch: the one target, as "9.0a".
         toolchain: the compiler.
         cache: keeps the copies until a file in the source's folder changes.
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import threading
 from collections.abc import Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
@@ -29,7 +30,7 @@ from audit.build.settings import (
     TensorDevice,
 )
 from audit.model import BuildNote, Claim, Device, Shape, Variant
-from audit.model.errors import Unsupported
+from audit.model.errors import CompileError, Unsupported
 
 SESSION_LIMIT_S = 120.0
 FAST, PUBLISHED, OLDEST = "fast", "published", "oldest GPU"
@@ -42,6 +43,9 @@ AS_PUBLISHED = ("claimed", "base", "ablation", "no_op")
 """Roles compiled with the claim's own flags, so that an ablation or a base differs from it by its change alone."""
 POISONS = {"poison_nan": POISON_NAN, "poison_number": POISON_NUMBER}
 """Memory modes that fill freed blocks of the output's size before a call, and the 4-byte pattern."""
+_ABSENT = re.compile(r"Instruction '(\w+)[^']*' not supported on \.target")
+_NEEDS = {"wgmma": "compute capability 9.0 exactly (sm_90a)"}
+"""What instructions need that a newer GPU does not have either."""
 
 
 @dataclass(frozen=True)
@@ -153,7 +157,7 @@ class CudaDevice:
         if variant.compute_capability > self._gpu.compute_capability:
             least = variant.compute_capability
             needs = f"{variant.file} needs compute capability {least // 10}.{least % 10}"
-            raise Unsupported(f"{needs}; {self._gpu.name} has {self._gpu.arch}")
+            raise Unsupported(f"{needs}; {self._gpu.name} has {self._gpu.version}")
         if source.suffix == ".py":
             if optimisation == self.levels.oldest:
                 raise Unsupported("Python, which is compiled for the GPU at hand")
@@ -185,7 +189,14 @@ class CudaDevice:
         return CudaVariant(note, loaded, sanitizer=checker)
 
     def _published(self, source: Path, variant: Variant, flags: tuple[str, ...]) -> CudaVariant:
-        built = extension.build(source, _with_lines(flags), gpu=self._gpu, toolchain=self._toolchain, cache=self._cache)
+        card, tools = self._gpu, self._toolchain
+        try:
+            built = extension.build(source, _with_lines(flags), gpu=card, toolchain=tools, cache=self._cache)
+        except CompileError as error:
+            if not (absent := _ABSENT.findall(error.log)):
+                raise
+            needs = next((_NEEDS[name] for name in absent if name in _NEEDS), f"a GPU with {absent[0]}")
+            raise Unsupported(f"{variant.file} needs {needs}; {card.name} has {card.version}") from error
         note = _note(variant, PUBLISHED, built, header_set=HEADER_SET, log=built.note)
         loaded = CudaLibrary(library=built.library, module=built.module, digests=digests(built.library))
         return CudaVariant(note, loaded, sanitizer=self._checker().result())

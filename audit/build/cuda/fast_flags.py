@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from audit.build.cuda.fast_toolchain import NotFast
+from audit.build.cuda.gpu import SPECIFIC
 from audit.build.names import TORCH_MACROS
 
 _TORCH = (*TORCH_MACROS, "-default-device")  # NVRTC's form of the relaxed constexpr
@@ -42,7 +43,10 @@ def translated(flags: Sequence[str], *, compute_capability: int, standard: str, 
     Raises:
         NotFast: a flag whose effect on NVRTC is unknown.
     """
-    device = [f"--gpu-architecture={'compute' if portable else 'sm'}_{compute_capability}", *_TORCH]
+    target = f"compute_{compute_capability}"
+    if not portable:
+        target = f"sm_{compute_capability}{SPECIFIC.get(compute_capability, '')}"
+    device = [f"--gpu-architecture={target}", *_TORCH]
     if not any("std=" in flag for flag in flags):
         device.append(f"--std={standard}")
     defines = []

@@ -14,7 +14,7 @@ from audit.build.emulated.edits import Edit, apply
 from audit.build.emulated.rewrite import operator_headers
 from audit.review.cuda_source import CudaSource, Function, Include, Launch
 from audit.review.token_scan import LONGEST
-from audit.review.unsupported import unsupported
+from audit.review.unsupported import CLUSTERS, unsupported
 
 KEY = "cufast_key"
 _REPLACED = re.compile(
@@ -67,7 +67,8 @@ def operator_includes(source: CudaSource, available: frozenset[str]) -> str:
 
 def _refuse(source: CudaSource) -> None:
     for found in unsupported(source, whole_libraries=True):
-        raise NotFast(found.construct, line=found.line)
+        if found.construct != CLUSTERS:  # the kernel states their size; a launch that does is not replaced
+            raise NotFast(found.construct, line=found.line)
     for match in _NOT_REPLACED.finditer(source.masked):
         if not _REPLACED.match(source.masked, match.start()):
             raise NotFast(match.group(), line=source.line_of(match.start()))

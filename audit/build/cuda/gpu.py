@@ -27,6 +27,11 @@ SLOWED_BY = {
 """Bits of the driver's throttle reasons that slow a kernel down; idle and application clocks do not."""
 
 
+SPECIFIC = {90: "a"}
+"""The end of a target's name by compute capability: sm_90a has `wgmma`, sm_90 has not. Code for sm_90a runs on 9.0
+alone, which is enough: the GPU at hand is the only target. Code without such instructions is the same for both."""
+
+
 @dataclass(frozen=True)
 class Gpu:
     """The identity of a GPU: `compute_capability` is 90 for 9.0; `driver_cuda` is the newest CUDA the driver runs."""
@@ -38,9 +43,14 @@ class Gpu:
     driver_cuda: tuple[int, int] | None
 
     @property
-    def arch(self) -> str:
-        """The compute capability in the form of TORCH_CUDA_ARCH_LIST: "9.0"."""
+    def version(self) -> str:
+        """The compute capability as people write it: "9.0"."""
         return f"{self.compute_capability // 10}.{self.compute_capability % 10}"
+
+    @property
+    def arch(self) -> str:
+        """The target in the form of TORCH_CUDA_ARCH_LIST: "9.0a" for 9.0, see `SPECIFIC`, and "7.5" for 7.5."""
+        return self.version + SPECIFIC.get(self.compute_capability, "")
 
 
 @dataclass(frozen=True)

@@ -56,6 +56,11 @@ typedef unsigned int uint;
 #define M_SQRT2 1.41421356237309504880
 #define M_SQRT1_2 0.70710678118654752440
 
+// What TMA reads its copies from; NVRTC has no cuda.h.
+struct alignas(64) CUtensorMap {
+  uint64_t opaque[16];
+};
+
 // nvcc lets the word pass, NVRTC does not.
 #define register
 
