@@ -17,25 +17,27 @@ WHOLE_S = 3.0
 """Every block is run if that is expected to take at most so long, by the time of a few blocks."""
 MOST_WHOLE_S = 30.0
 """No block beyond a few is run if all are expected to take longer."""
-STOPS = ("time-limit", "deadlock", "too-many-threads")
+STOPS = ("time-limit", "deadlock", "too-many-threads", "illegal-address")
+"""Reports of a launch that this device ended: what its blocks left is no answer."""
 
 
-def called(target: Target, case: Case, *, large: int) -> list[tuple[dict[str, Any], Call]]:
+def called(target: Target, case: Case, *, large: int) -> tuple[int, list[tuple[dict[str, Any], Call]]]:
     """Call with each pattern of fresh memory: a few blocks, or all where blocks depend on each other or take little
-    time.
+    time. The number of blocks of these calls comes first.
 
     `large` launches have more than BLOCKS blocks; several share that number, since they build on each other and a few
     blocks tell no more than how long all of them would take.
     """
-    entries = _with_each_memory(target, case, max(1, BLOCKS // max(1, large)))
-    if _stopped(entries[-1][0]):
-        entries = _with_each_memory(target, case, FEWER)
+    blocks = max(1, BLOCKS // max(1, large))
+    entries = _with_each_memory(target, case, blocks)
+    if blocks > FEWER and _stopped(entries[-1][0]):
+        blocks, entries = FEWER, _with_each_memory(target, case, FEWER)
     if not any(_dependence(event) or _whole_s(event) <= WHOLE_S for event, _ in entries):
-        return entries
+        return blocks, entries
     if MOST_WHOLE_S < (seconds := _whole_s(entries[0][0])) < math.inf:
         raise Unsupported(f"every block of the claimed shape, which would take {seconds:.0f} s")
     whole = _with_each_memory(target, case, WHOLE)
-    return entries if _stopped(whole[-1][0]) else whole
+    return (blocks, entries) if _stopped(whole[-1][0]) else (WHOLE, whole)
 
 
 def _with_each_memory(target: Target, case: Case, blocks: int) -> list[tuple[dict[str, Any], Call]]:

@@ -25,7 +25,7 @@ import itertools
 import math
 from collections.abc import Callable, Collection, Mapping
 from contextlib import suppress
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -87,13 +87,23 @@ def _at_smaller(target: Target) -> Observed | None:
     if target.is_reference:
         return _of_reference(target, case)
     event, call = claimed_shape.parts(target, case, Mode(next(iter(target.built.poisons))), blocks=WHOLE)
+    smaller = {"smaller": True} if case.shape != target.claim.shapes.claimed else {}
+    if (fault := _fault(target, event)) is not None:
+        return {**smaller, "shape": dict(case.shape), "fault": fault}
     if (why := block_calls.why_not(event, case)) is not None:
         raise Unsupported(why)
     if not event["launches"]:
         raise Unsupported("blocks of a call that launches nothing")
     every = np.ones(case.expected.shape, dtype=bool)
-    seen = {"smaller": True, **block_results.compared_part(target, case, event, call, every)}
+    seen = {**smaller, **block_results.compared_part(target, case, event, call, every)}
     return seen | _wrong_at_others(target, claimed_shape.smaller_cases, blocks=WHOLE) if seen["right"] else seen
+
+
+def _fault(target: Target, event: Mapping[str, Any]) -> Observed | None:
+    """Return the access outside every allocation that ended a launch; what its blocks left is no result."""
+    reports = [one for one in event["reports"] if one["kind"] == "illegal-address"]
+    found = within_a_block(target, reports) if reports else None
+    return None if found is None else found.evidence()
 
 
 def _of_reference(target: Target, case: Case) -> Observed:
@@ -180,16 +190,17 @@ def _wrong_at_middle(target: Target) -> list[str]:
 
 def _asked(target: Target, case: Case, large: int) -> Observed:
     """Return the evidence about one case at the claimed shape, where that many launches are large."""
-    entries = block_calls.called(target, case, large=large)
+    blocks, entries = block_calls.called(target, case, large=large)
     returned = [event["shape"] for event, _ in entries if event["shape"] is not None]
     if not case.outputs and returned and not any(alike(shape, case.expected.shape) for shape in returned):
         return {"shape": dict(case.shape), "returned": returned[0], "due": list(case.expected.shape),
                 "reads_back": claimed_launches.reads_back(target)}  # fmt: skip
     for event, _ in entries:
+        if (fault := _fault(target, event)) is not None:
+            return {"shape": dict(case.shape), "fault": fault}
         if (why := block_calls.why_not(event, case)) is not None:
             raise Unsupported(why)
     first, second = (call for _, call in entries)
-    blocks = WHOLE if block_calls.is_whole(entries[0][0]) else BLOCKS
     if (follows := block_results.follows_fresh_shared(target, case, first, blocks=blocks)) is not None:
         return {
             "shape": dict(case.shape),
@@ -215,9 +226,9 @@ def conclude(seen: Observed) -> Answer:
         text += ": elements of the result that follow what shared memory held before the kernel wrote it, "
         text += f"or a lane that takes no part: {seen['follows_fresh_shared']:,}"
         return failed(text, "undefined", line=seen["line"])
-    if "access" in seen:
-        text += f", {FEWER} blocks of each launch, every access checked: {behaviour(seen['access'])}"
-        return failed(text, seen["access"]["grade"], line=seen["access"]["line"])
+    if (found := seen.get("fault") or seen.get("access")) is not None:
+        text += f", {FEWER} blocks of each launch, every access checked" if "access" in seen else ""
+        return failed(f"{text}: {behaviour(found)}", found["grade"], line=found["line"])
     if "other_order" in seen:
         text += f": right in the order of blocks, in another ({seen['other_order']}) {sentence(seen)}"
         return failed(text, "undefined", line=seen["line"])

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any, cast
@@ -255,6 +256,20 @@ def test_a_smaller_shape_that_counts_is_run_whole_where_the_claimed_one_gives_no
     assert f"N=4096, a smaller shape that counts for the claim{inputs}: 100 of 100 blocks run" in found.summary
 
 
+def test_what_a_launch_leaves_that_ended_in_a_fault_is_no_result(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    fault = {"kind": "illegal-address", "message": "an illegal access", "kernel": "k", "line": 3, "count": 1}
+    seen = {"shape": {"N": 4096}, "fault": {**fault, "proof": "the device", "grade": "proved"}}
+    event = {**EVENT, "launches": [WHOLE], "reports": [fault]}
+    monkeypatch.setattr(claimed_blocks, "within_a_block", lambda *_: SimpleNamespace(evidence=lambda: seen["fault"]))
+    monkeypatch.setattr(block_calls, "called", lambda *_, **__: (-1, [(event, Call({}, tmp_path / "0.bin"))]))
+    assert claimed_blocks._asked(target(tmp_path, ""), replace(CASE, shape={"N": 4096}), 1) == seen
+    found = claimed_blocks.conclude(seen)
+    assert (found.outcome, found.grade, found.line) == ("fail", "proved", 3)
+    assert found.summary == "N=4096, the claimed shape: illegal-address in line 3 of k: an illegal access"
+
+
 TOO_LONG = {"kind": "time-limit", "message": "too long"}
 
 
@@ -287,7 +302,9 @@ def test_every_block_is_run_where_a_few_say_nothing_and_there_is_time(
         }, blocks
 
     monkeypatch.setattr(claimed_shape, "parts", parts)
-    assert [blocks for _, blocks in block_calls.called(made, CASE, large=len(launches))] == kept
+    number, entries = block_calls.called(made, CASE, large=len(launches))
+    assert [blocks for _, blocks in entries] == kept
+    assert number == kept[0]
     assert blocks_asked == asked
 
 

@@ -1,0 +1,132 @@
+"""Screen public kernels of the AI CUDA Engineer archive on the emulated device.
+
+    python bench/archive/screen.py KERNELS OUT [--first A] [--last B] [--shards N] [--until S] [--ids FILE]
+
+KERNELS holds the archive's `ID.cu`, as benchmarks/kernel-bench/kernels of uiuc-kang-lab/agentic-benchmarks has them.
+`tasks/` beside this file has the functional form of each task, in our words; `ranges.csv` says which ids are its
+kernels. The kernels are asked in one random order, so that the first N are a random sample; A and B are places in it.
+OUT keeps a state and a record of each kernel; the same command goes on where it was cut, by `--until` seconds say.
+"""
+
+from __future__ import annotations
+
+import argparse
+import csv
+import hashlib
+import io
+import json
+import os
+import random
+import signal
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Sequence
+from contextlib import suppress
+from dataclasses import replace
+from functools import partial
+from pathlib import Path
+
+from audit.apps.batch import screening
+from audit.apps.batch.items import Collection, Item
+from audit.apps.batch.run import Run, held
+from audit.claims import importers
+from audit.claims.importers import writer
+from audit.claims.importers.material import Given
+from audit.report.progress import Progress
+
+HERE = Path(__file__).resolve().parent
+SEED = 20250220
+"""Of the order of the kernels, and of all inputs."""
+CLOSING_S = 20.0
+
+
+def tasks(kernels: Path) -> dict[int, int]:
+    """Return the task of each kernel that lies in the folder, by id."""
+    there, found = {int(one.stem) for one in kernels.glob("*.cu")}, {}
+    with (HERE / "ranges.csv").open(newline="") as file:
+        for row in csv.DictReader(file):
+            ids = range(int(row["first"]), int(row["last"]) + 1)
+            found |= dict.fromkeys(there.intersection(ids), int(row["task"]))
+    return found
+
+
+def in_order(kernels: Path) -> list[int]:
+    """Return all ids in the one random order."""
+    ids = sorted(tasks(kernels))
+    random.Random(SEED).shuffle(ids)
+    return ids
+
+
+def item(number: int, task: int, kernels: Path, out: Path) -> Item:
+    """Return one kernel with its task; its claim folder is made when it is needed."""
+    row = {
+        "Op_Name": f"task {task} kernel {number}",
+        "Level_ID": 1,
+        "Task_ID": task,
+        "Kernel_Name": str(number),
+        "CUDA_Code": (kernels / f"{number}.cu").read_text(encoding="utf-8", errors="replace"),
+        "PyTorch_Code_Functional": (HERE / "tasks" / f"{task:03}.py").read_text(encoding="utf-8"),
+    }
+    text, name = json.dumps(row), f"k{number:05}"
+    digest = hashlib.sha256(text.encode()).hexdigest()
+    return Item(name, out / "claims" / name, digest, make=partial(make, text=text, name=name))
+
+
+def make(folder: Path, *, text: str, name: str) -> None:
+    """Write the claim folder of one kernel."""
+    with tempfile.TemporaryDirectory() as scratch:
+        file = Path(scratch) / f"{name}.jsonl"
+        file.write_text(text + "\n", encoding="utf-8")
+        writer.write(importers.read([file], given=Given()), folder)
+
+
+def screened(kernels: Path, ids: Sequence[int], out: Path) -> None:
+    """Ask the kernels of one shard, one at a time."""
+    known = tasks(kernels)
+    collection = Collection("archive", tuple(item(one, known[one], kernels, out) for one in ids))
+    stages = [replace(one, in_parallel=False) for one in screening.STAGES if one.name == "emulated"]
+    with held(out), suppress(KeyboardInterrupt):
+        Run(collection, out, resume=True, seed=SEED, progress=Progress(io.StringIO())).run(stages)
+
+
+def dealt(command: Sequence[str], shards: int, until: float) -> None:
+    """Run every shard in a process of its own; after `until` seconds they are ended."""
+    running = [subprocess.Popen([*command, "--shard", str(shard)]) for shard in range(shards)]
+    deadline = time.monotonic() + until
+    for one in running:
+        with suppress(subprocess.TimeoutExpired):
+            one.wait(max(0.0, deadline - time.monotonic()))
+    for one in running:
+        one.send_signal(signal.SIGINT)
+    for one in running:
+        try:
+            one.wait(CLOSING_S)
+        except subprocess.TimeoutExpired:
+            one.kill()
+
+
+def main() -> None:
+    """Deal the kernels to shards, and wait for them."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("kernels", type=Path)
+    parser.add_argument("out", type=Path)
+    parser.add_argument("--first", type=int, default=0)
+    parser.add_argument("--last", type=int)
+    parser.add_argument("--ids", type=Path, help="a file of ids, instead of places in the order")
+    parser.add_argument("--shards", type=int, default=len(os.sched_getaffinity(0)))
+    parser.add_argument("--shard", type=int, help=argparse.SUPPRESS)
+    parser.add_argument("--until", type=float, default=30 * 86400.0)
+    given = parser.parse_args()
+    if given.shard is None:
+        dealt([sys.executable, *sys.argv], given.shards, given.until)
+        return
+    ids = in_order(given.kernels)[given.first : given.last]
+    if given.ids is not None:
+        ids = [int(one) for one in given.ids.read_text().split()]
+    screened(given.kernels, ids[given.shard :: given.shards], given.out / f"shard_{given.shard:02}")
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,19 @@
+"""Product of two rectangular matrices."""
+import torch
+
+M = 1024
+K = 4096
+N = 2048
+
+def module_fn(a, b):
+    return torch.matmul(a, b)
+
+class Model(torch.nn.Module):
+    def forward(self, a, b, fn=module_fn):
+        return fn(a, b)
+
+def get_inputs():
+    return [torch.randn(M, K), torch.randn(K, N)]
+
+def get_init_inputs():
+    return []

@@ -1,0 +1,19 @@
+"""Matrix product with a large inner dimension."""
+import torch
+
+M = 256
+N = 256
+K = 131072
+
+def module_fn(a, b):
+    return torch.matmul(a, b)
+
+class Model(torch.nn.Module):
+    def forward(self, a, b, fn=module_fn):
+        return fn(a, b)
+
+def get_inputs():
+    return [torch.randn(M, K), torch.randn(K, N)]
+
+def get_init_inputs():
+    return []

@@ -1,0 +1,25 @@
+"""1D convolution."""
+import torch
+
+batch_size = 16
+in_channels = 3
+out_channels = 64
+kernel_size = 3
+length = 512
+
+def module_fn(x, weight, bias, stride, padding, dilation, groups):
+    return torch.nn.functional.conv1d(x, weight, bias, stride, padding, dilation, groups)
+
+class Model(torch.nn.Module):
+    def __init__(self, in_channels, out_channels, kernel_size):
+        super().__init__()
+        self.weight = torch.nn.Conv1d(in_channels, out_channels, kernel_size, bias=False).weight
+
+    def forward(self, x, fn=module_fn):
+        return fn(x, self.weight, None, 1, 0, 1, 1)
+
+def get_inputs():
+    return [torch.randn(batch_size, in_channels, length)]
+
+def get_init_inputs():
+    return [in_channels, out_channels, kernel_size]

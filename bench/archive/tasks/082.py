@@ -1,0 +1,25 @@
+"""Depthwise 2D convolution with a square kernel."""
+import torch
+
+batch_size = 16
+in_channels = 3
+kernel_size = 3
+width = 256
+height = 256
+
+def module_fn(x, weight, bias, stride, padding, groups):
+    return torch.nn.functional.conv2d(x, weight, bias, stride, padding, groups=groups)
+
+class Model(torch.nn.Module):
+    def __init__(self, in_channels, kernel_size):
+        super().__init__()
+        self.weight = torch.nn.Conv2d(in_channels, in_channels, kernel_size, groups=in_channels, bias=False).weight
+
+    def forward(self, x, fn=module_fn):
+        return fn(x, self.weight, None, 1, 0, len(self.weight))
+
+def get_inputs():
+    return [torch.randn(batch_size, in_channels, height, width)]
+
+def get_init_inputs():
+    return [in_channels, kernel_size]
