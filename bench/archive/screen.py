@@ -44,7 +44,8 @@ CLOSING_S = 20.0
 
 def tasks(kernels: Path) -> dict[int, int]:
     """Return the task of each kernel that lies in the folder, by id."""
-    there, found = {int(one.stem) for one in kernels.glob("*.cu")}, {}
+    there = {int(one.stem) for one in kernels.glob("*.cu")}
+    found: dict[int, int] = {}
     with (HERE / "ranges.csv").open(newline="") as file:
         for row in csv.DictReader(file):
             ids = range(int(row["first"]), int(row["last"]) + 1)
