@@ -40,6 +40,7 @@ HERE = Path(__file__).resolve().parent
 SEED = 20250220
 """Of the order of the kernels, and of all inputs."""
 CLOSING_S = 20.0
+"""For all shards to write their states, once they are told to end."""
 
 
 def tasks(kernels: Path) -> dict[int, int]:
@@ -96,16 +97,18 @@ def dealt(command: Sequence[str], shards: int, until: float) -> None:
     """Run every shard in a process of its own; after `until` seconds they are ended."""
     running = [subprocess.Popen([*command, "--shard", str(shard)]) for shard in range(shards)]
     deadline = time.monotonic() + until
+    _waited_for(running, deadline)
+    for one in running:
+        one.send_signal(signal.SIGINT)
+    _waited_for(running, time.monotonic() + CLOSING_S)
+    for one in running:
+        one.kill()
+
+
+def _waited_for(running: Sequence[subprocess.Popen[bytes]], deadline: float) -> None:
     for one in running:
         with suppress(subprocess.TimeoutExpired):
             one.wait(max(0.0, deadline - time.monotonic()))
-    for one in running:
-        one.send_signal(signal.SIGINT)
-    for one in running:
-        try:
-            one.wait(CLOSING_S)
-        except subprocess.TimeoutExpired:
-            one.kill()
 
 
 def main() -> None:
