@@ -17,8 +17,9 @@ WHOLE_S = 3.0
 """Every block is run if that is expected to take at most so long, by the time of a few blocks."""
 MOST_WHOLE_S = 30.0
 """No block beyond a few is run if all are expected to take longer."""
-STOPS = ("time-limit", "deadlock", "too-many-threads", "illegal-address")
-"""Reports of a launch that this device ended: what its blocks left is no answer."""
+STOPS = ("time-limit", "deadlock", "too-many-threads")
+FAULT = "illegal-address"
+"""The report of an access outside every allocation, which ends a launch: what its blocks left is no result."""
 
 
 def called(target: Target, case: Case, *, large: int) -> tuple[int, list[tuple[dict[str, Any], Call]]]:
@@ -30,6 +31,8 @@ def called(target: Target, case: Case, *, large: int) -> tuple[int, list[tuple[d
     """
     blocks = max(1, BLOCKS // max(1, large))
     entries = _with_each_memory(target, case, blocks)
+    if faulted(entries[-1][0]):
+        return blocks, entries
     if blocks > FEWER and _stopped(entries[-1][0]):
         blocks, entries = FEWER, _with_each_memory(target, case, FEWER)
     if not any(_dependence(event) or _whole_s(event) <= WHOLE_S for event, _ in entries):
@@ -41,12 +44,13 @@ def called(target: Target, case: Case, *, large: int) -> tuple[int, list[tuple[d
 
 
 def _with_each_memory(target: Target, case: Case, blocks: int) -> list[tuple[dict[str, Any], Call]]:
-    """Call that number of blocks with each pattern of fresh memory; once where a call is stopped, or left out blocks
-    that others depend on."""
+    """Call that number of blocks with each pattern of fresh memory; no more once a call was stopped, faulted, or left
+    out blocks that others depend on."""
     entries: list[tuple[dict[str, Any], Call]] = []
     for memory in target.built.poisons:
         entries.append(claimed_shape.parts(target, case, Mode(memory), blocks=blocks))
-        if _stopped(entries[-1][0]) or _dependence(entries[-1][0]):
+        event = entries[-1][0]
+        if _stopped(event) or faulted(event) or _dependence(event):
             break
     return entries
 
@@ -54,8 +58,9 @@ def _with_each_memory(target: Target, case: Case, blocks: int) -> list[tuple[dic
 def why_not(event: dict[str, Any], case: Case) -> str | None:
     """Return why the elements that a few blocks write are not those of the result; None where they are."""
     stopped = _stopped(event)
-    if event["raised"] or stopped or not _shaped(event, case):
-        why = event["raised"] or (stopped and stopped["message"]) or "no tensor of the shape it must have came back"
+    if event["raised"] or stopped or faulted(event) or not _shaped(event, case):
+        ended = stopped["message"] if stopped else "a launch that faults" if faulted(event) else None
+        why = event["raised"] or ended or "no tensor of the shape it must have came back"
         return f"blocks of the claimed shape: {why}"
     if (why := _dependence(event)) is not None:
         return why
@@ -78,6 +83,11 @@ def _whole_s(event: dict[str, Any]) -> float:
     shares = [one["blocks_run"] / math.prod(one["grid"]) for one in event["launches"]]
     seconds: float = event["seconds"] / min(shares, default=1.0)
     return seconds
+
+
+def faulted(event: dict[str, Any]) -> bool:
+    """Return whether a launch of the call ended in an access outside every allocation."""
+    return any(one["kind"] == FAULT for one in event["reports"])
 
 
 def _stopped(event: dict[str, Any]) -> dict[str, Any] | None:

@@ -8,7 +8,7 @@ which blocks left out may have made. Every block is run where blocks add into th
 their results, or where all take a few seconds, if there is time: an unwritten element is wrong then. Blocks that add
 into the same memory run in another order too: a result that is wrong in that alone is undefined. The random blocks are
 unknown before the audit. Where the claimed shape cannot be asked so, and no shape that was asked counts for the claim,
-every block runs at a smaller one that does.
+every block runs at the importer's first candidate if that counts: a smaller shape, or the claimed one itself.
 
 Other inputs get one call each. Where a result is a sum of thousands of numbers they are graded: no half of them
 represents the whole. Fixed inputs, constant tensors that the task always makes alike, are redrawn. Where every block
@@ -99,10 +99,9 @@ def _at_smaller(target: Target) -> Observed | None:
     return seen | _wrong_at_others(target, claimed_shape.smaller_cases, blocks=WHOLE) if seen["right"] else seen
 
 
-def _fault(target: Target, event: Mapping[str, Any]) -> Observed | None:
-    """Return the access outside every allocation that ended a launch; what its blocks left is no result."""
-    reports = [one for one in event["reports"] if one["kind"] == "illegal-address"]
-    found = within_a_block(target, reports) if reports else None
+def _fault(target: Target, event: dict[str, Any]) -> Observed | None:
+    """Return the access outside every allocation that ended a launch; None where none did."""
+    found = within_a_block(target, event["reports"]) if block_calls.faulted(event) else None
     return None if found is None else found.evidence()
 
 
@@ -164,7 +163,7 @@ def _undefined_access(target: Target, case: Case) -> Observed | None:
     with suppress(AuditError):
         event, _ = claimed_shape.parts(target, case, checking(target), blocks=FEWER)
         found = within_a_block(target, event["reports"])
-        if found is not None and block_calls.why_not(event, case) is None:
+        if found is not None and (block_calls.faulted(event) or block_calls.why_not(event, case) is None):
             return found.evidence()
     return None
 

@@ -131,8 +131,9 @@ def cases_of(target: Target, *, distribution: str | None = None) -> dict[str, Ca
 
 
 def smaller_cases(target: Target, *, distribution: str | None = None) -> dict[str, Case]:
-    """Return the cases, as `cases_of`, of a shape smaller than the claimed one that counts; empty where another case
-    counts.
+    """Return the cases, as `cases_of`, of the importer's first candidate: a smaller shape, or the claimed one.
+
+    Empty where that does not count for the claim, or another case does.
 
     Raises:
         Unsupported: the result takes too long.

@@ -20,7 +20,6 @@ import random
 import signal
 import subprocess
 import sys
-import tempfile
 import time
 from collections.abc import Sequence
 from contextlib import suppress
@@ -30,9 +29,8 @@ from pathlib import Path
 
 from audit.apps.batch import screening
 from audit.apps.batch.items import Collection, Item
+from audit.apps.batch.rows import make
 from audit.apps.batch.run import Run, held
-from audit.claims import importers
-from audit.claims.importers import writer
 from audit.claims.importers.material import Given
 from audit.report.progress import Progress
 
@@ -73,15 +71,7 @@ def item(number: int, task: int, kernels: Path, out: Path) -> Item:
     }
     text, name = json.dumps(row), f"k{number:05}"
     digest = hashlib.sha256(text.encode()).hexdigest()
-    return Item(name, out / "claims" / name, digest, make=partial(make, text=text, name=name))
-
-
-def make(folder: Path, *, text: str, name: str) -> None:
-    """Write the claim folder of one kernel."""
-    with tempfile.TemporaryDirectory() as scratch:
-        file = Path(scratch) / f"{name}.jsonl"
-        file.write_text(text + "\n", encoding="utf-8")
-        writer.write(importers.read([file], given=Given()), folder)
+    return Item(name, out / "claims" / name, digest, make=partial(make, text=text, name=name, given=Given()))
 
 
 def screened(kernels: Path, ids: Sequence[int], out: Path) -> None:

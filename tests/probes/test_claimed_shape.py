@@ -271,6 +271,7 @@ def test_what_a_launch_leaves_that_ended_in_a_fault_is_no_result(
 
 
 TOO_LONG = {"kind": "time-limit", "message": "too long"}
+FAULT = {"kind": "illegal-address", "message": "an illegal access"}
 
 
 @pytest.mark.parametrize(
@@ -282,8 +283,17 @@ TOO_LONG = {"kind": "time-limit", "message": "too long"}
         ([{**LAST, "atomics": True}], [], [24, -1, -1], [-1, -1]),
         ([LAST, LAST], [TOO_LONG], [12, -1], [12]),
         ([LAST], [TOO_LONG], [24, 4, 4], [4, 4]),
+        ([LAST], [FAULT], [24], [24]),
     ],
-    ids=["apart", "apart and few", "launches that build on each other", "sums", "too much work", "slow blocks"],
+    ids=[
+        "apart",
+        "apart and few",
+        "launches that build on each other",
+        "sums",
+        "too much work",
+        "slow blocks",
+        "fault",
+    ],
 )
 def test_every_block_is_run_where_a_few_say_nothing_and_there_is_time(
     launches: list[dict[str, Any]], reports: list[Any], asked: list[int], kept: list[int],

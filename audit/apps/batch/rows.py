@@ -40,8 +40,8 @@ def of_dataset(path: Path, folder: Path, *, gpu: str | None = None, unit: str | 
         key = f"{_ODD.sub('_', file.lower()).strip('_') or 'rows'}_{row:06}"
         digest = hashlib.sha256(text.encode("utf-8", "surrogateescape")).hexdigest()
         name, given = f"{file.partition('.')[0]}-row-{row}", Given(gpu=gpu, unit=unit)
-        make = partial(_make, text=text, name=name, given=given)
-        items.append(Item(key, folder / key, digest, make=make, known=known.get((file, row))))
+        making = partial(make, text=text, name=name, given=given)
+        items.append(Item(key, folder / key, digest, make=making, known=known.get((file, row))))
     gone = data.read - len(data.frame)
     note = f"{gone:,} of {data.read:,} rows were left out when the dataset was read; `audit lint` says why."
     return Collection(path.name, tuple(items), (*data.notes, note) if gone else data.notes)
@@ -86,8 +86,8 @@ def _known(data: Dataset) -> dict[tuple[str, int], Attempt]:
     return known
 
 
-def _make(folder: Path, *, text: str, name: str, given: Given) -> None:
-    """Imports one row, as a file of its own, into a claim folder. Raises BadInput if something essential is missing."""
+def make(folder: Path, *, text: str, name: str, given: Given) -> None:
+    """Imports one row, a line of JSON, into a claim folder. Raises BadInput if something essential is missing."""
     with Scratch() as scratch:
         file = scratch / f"{name}.jsonl"
         file.write_text(text + "\n", encoding="utf-8", errors="surrogateescape")
