@@ -36,10 +36,8 @@ OF_THE_MACHINE = re.compile(
 """Messages that a missing part here, a limit of ours or a wrong target explains."""
 STOPPED = re.compile(r"error: the (?:build|compiler) (?:had not ended|was ended)")
 """The message of a limit that ended the first compiler: another one would reach its own."""
-EITHER_WAY = re.compile(
-    r"error: (?:identifier \".*\" is undefined|expected an? |class \".*\" has no member|name must be)"
-)
-"""Errors that torch's macros cannot cure, since they only remove declarations of CUDA's half types."""
+OF_HALF_TYPES = re.compile(r"half|bfloat16|more than one", re.IGNORECASE)
+"""Errors that torch's macros may cure: they remove declarations of CUDA's half types, and so an ambiguity."""
 ERROR = re.compile(r"\berror\b|undefined symbol|ptxas fatal", re.IGNORECASE)
 REMOVED = re.compile(r"\bDeprecatedTypeProperties\b")
 """A type that torch has removed (`AT_DISPATCH_...(x.type(), ...)`): an older torch compiles such a source."""
@@ -103,7 +101,7 @@ def of_nvcc(source: Path, *, compute_capability: int) -> Refusal | None:
             words = _errors(compiler_words(done.out + done.err))
             if done.code == 0 or done.stopped or not words or OF_THE_MACHINE.search(words):
                 return None
-            if EITHER_WAY.search(words.splitlines()[0]) and "__CUDA_NO_" not in unit:
+            if not OF_HALF_TYPES.search(words) and "__CUDA_NO_" not in unit:
                 break  # a pass over torch's headers takes a minute
         version = command.run([nvcc, "--version"], folder=folder, limit_s=VERSION_LIMIT_S)
     try:

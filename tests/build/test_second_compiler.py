@@ -70,10 +70,11 @@ def test_what_the_assembler_alone_refuses_is_refused(text: str, words: str, tmp_
     [
         (BAD, 1),
         (f"{GOOD}int two = ;\n", 1),
+        (f"{GOOD}void change(const int n) {{ n = 2; }}\n", 1),
         (f"#ifndef __CUDA_NO_HALF_OPERATORS__\n{BAD}#else\n{GOOD}#endif\n", 2),
         ("#include <cuda_fp16.h>\n__device__ __half operator+(const __half& a, const __half& b) { return a; }\n", 2),
     ],
-    ids=["undefined", "unfinished", "asks for the macros", "its own operator"],
+    ids=["undefined", "unfinished", "read-only", "asks for the macros", "its own operator"],
 )
 def test_nvcc_is_asked_once_where_torchs_macros_cannot_make_a_difference(
     text: str, passes: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
