@@ -18,11 +18,12 @@ if TYPE_CHECKING:
 Observed = dict[str, Any]
 """The observations of a probe, as JSON values. `shape` has the sizes of their case."""
 NOT_ASKED, NOT_CLAIMED, NOT_CONCLUDED = "not_asked", "beside_claimed", "not_concluded"
-FIRST_WRONG, UNSTEADY, TOO_LARGE = "first_wrong", "unsteady", "too_large"
+FIRST_WRONG, UNSTEADY, TOO_LARGE, UNREAD = "first_wrong", "unsteady", "too_large", "unread"
 REASONS = {
     FIRST_WRONG: "the first call is already wrong; see agreement",
     UNSTEADY: "the first call is wrong in this process and right in another; see repeat",
     TOO_LARGE: "too large for many calls; a smaller shape in `others` would be asked",
+    UNREAD: "the reference's result depends on none of the elements that were replaced",
 }
 """Why a probe made no further call, by the value of `not_asked` in its evidence."""
 

@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from audit.model.errors import Unsupported
-from audit.probes.answer import Answer, Observed, failed, label, passed
+from audit.probes.answer import NOT_ASKED, UNREAD, Answer, Observed, failed, label, passed
 from audit.probes.battery import LAYOUTS, Asked, at_middle, premise, too_large, views
 from audit.probes.called import value_calls
 from audit.probes.target import Target
@@ -22,13 +22,16 @@ MECHANISMS = ("NaN passes", "infinity clamped")
 
 
 def observe(target: Target) -> Observed:
-    """Make two calls at the middle case, with one element of the first input replaced."""
+    """Make two calls at the middle case, with one element of the first input replaced on which the right result
+    depends."""
     first = at_middle(target)["first"]
     if (skipped := premise(target, first) or too_large(NAME, target, first)) is not None:
         return skipped
     asked = [one for name, one in views(target).items() if name not in LAYOUTS]
     if not asked:
         raise Unsupported("a NaN among inputs that are all integers")
+    if all(np.array_equal(one.case.expected, first.case.expected, equal_nan=True) for one in asked):
+        return {"shape": dict(first.case.shape), NOT_ASKED: UNREAD}
     counts = {one.what: _counts(target, one) for one in asked if not one.call.raised}
     found = [{"value": name, **numbers, "right": not any(numbers.values())} for name, numbers in counts.items()]
     return {"shape": dict(first.case.shape), "inputs": found}

@@ -5,10 +5,13 @@ from __future__ import annotations
 import ast
 import operator as arithmetic
 import re
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from functools import cached_property, lru_cache
 
+from tree_sitter import Node
+
 from audit.review.cuda_reading import CudaReading
+from audit.review.cuda_tree import operator, sides
 from audit.review.places import grouped
 from audit.review.python_constants import Operations, computed
 from audit.review.token_scan import whole_number
@@ -22,6 +25,15 @@ _OPERATIONS: Operations = {
     ast.Sub: arithmetic.sub,
     ast.Mult: arithmetic.mul,
     ast.Div: lambda one, other: one // other if other else None,
+}
+_WORDS = {"false": 0, "true": 1}
+_COMPARISONS: dict[str, Callable[[int, int], bool]] = {
+    "==": arithmetic.eq,
+    "!=": arithmetic.ne,
+    "<": arithmetic.lt,
+    "<=": arithmetic.le,
+    ">": arithmetic.gt,
+    ">=": arithmetic.ge,
 }
 
 
@@ -43,9 +55,21 @@ class Constants:
             self._known[key] = self._value(*key)
         return self._known[key]
 
+    def truth(self, node: Node) -> bool | None:
+        """Return whether a number, or a comparison of two, is true; None where constants do not decide it."""
+        if (compare := _COMPARISONS.get(operator(node))) is None:
+            value = self.value(self._reading.text(node))
+            return None if value is None else bool(value)
+        for _, left, right in sides([node]):
+            one, other = self.value(self._reading.text(left)), self.value(self._reading.text(right))
+            return None if one is None or other is None else compare(one, other)
+        return None
+
     def _value(self, text: str, depth: int) -> int | None:
         if literal := _LITERAL.fullmatch(text):
             return whole_number(literal[1])
+        if text in _WORDS:
+            return _WORDS[text]
         if depth > _DEPTH or not _PLAIN.fullmatch(text):
             return None
         if text.isidentifier():

@@ -8,6 +8,7 @@ their range.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from inspect import signature
@@ -19,10 +20,21 @@ from audit.run import correctness, ties
 from audit.run.containers import leaves, named_leaves, rebuilt
 from audit.run.discriminating import OTHER, OWN, Discriminator
 from audit.run.problem import Problem
-from audit.run.transforms import is_real, one_moved, real_leaves, scaled_number, two_exchanged, whole
+from audit.run.transforms import (
+    is_real,
+    one_moved,
+    real_leaves,
+    scaled_number,
+    two_exchanged,
+    whole,
+    with_value,
+)
 
 MOST_EXCHANGED = 4
 """Attempts to move the right result by exchanging two elements of a tensor, for each tensor."""
+NONFINITE = {"nan": math.nan, "inf": math.inf}
+MORE_PLACES = 15
+"""Random places for a NaN and an infinity, after the last one: strided windows leave out many."""
 Variation = tuple[str, list[Any], dict[str, Any]]
 """A name, arguments, and further keys of the event."""
 
@@ -96,6 +108,32 @@ def one_argument(discriminator: Discriminator) -> Iterator[Variation]:
         )
         if (found := until_moved(discriminator, candidates, own)) is not None:
             yield name, found.values, {"moved": found.moved, "how": found.candidate.how, "kind": found.candidate.kind}
+
+
+def nonfinite_element(discriminator: Discriminator) -> Iterator[Variation]:
+    """Yield arguments with a NaN and with an infinity at one place of the first real tensor: the first of a few on
+    which the right result depends, else the last one."""
+    problem = discriminator.problem
+    if not any(is_real(x) and x.numel() for x in problem.flat):
+        return
+    places = [1.0, *torch.rand(MORE_PLACES, generator=problem.generator(5)).tolist()]
+    tried = ((place, _with(problem, value, place)) for place in places for value in NONFINITE.values())
+    chosen = next((place for place, values in tried if _changes(problem, values)), places[0])
+    for name, value in NONFINITE.items():
+        yield name, _with(problem, value, chosen), {}
+
+
+def _with(problem: Problem, value: float, position: float) -> list[Any]:
+    return problem.arguments(with_value(problem.flat, value, position=position))
+
+
+def _changes(problem: Problem, values: list[Any]) -> bool:
+    """Return whether the right result for those arguments differs from the case's own, or there is none."""
+    problem.hold(values)
+    try:
+        return not _same(problem.want, problem.oracle(values))
+    except ties.REFUSED:
+        return True
 
 
 def fixed_redrawn(discriminator: Discriminator) -> list[Any] | None:

@@ -12,7 +12,6 @@ where those of `inputs` cannot; the module `discriminating` makes some where the
 from __future__ import annotations
 
 import importlib.util
-import math
 from collections.abc import Callable, Iterator
 from functools import partial
 from pathlib import Path
@@ -23,7 +22,15 @@ import torch
 
 from audit.run import correctness, requests, ties
 from audit.run.arguments import named
-from audit.run.changes import Variation, fixed_redrawn, names, one_argument, one_element, whole_numbers
+from audit.run.changes import (
+    Variation,
+    fixed_redrawn,
+    names,
+    nonfinite_element,
+    one_argument,
+    one_element,
+    whole_numbers,
+)
 from audit.run.containers import leaves
 from audit.run.discriminating import OWN, Discriminator, graded_inputs
 from audit.run.harness import placed, stated
@@ -37,7 +44,6 @@ from audit.run.transforms import (
     leaves_range,
     redistributed,
     reordered_masks,
-    with_value,
 )
 from audit.run.work import counted, weighed
 
@@ -225,13 +231,6 @@ def _distributed(discriminator: Discriminator, name: str | None) -> list[Any] | 
     return values if stands else None
 
 
-def _nonfinite(discriminator: Discriminator) -> Iterator[Variation]:
-    case = discriminator.problem
-    if any(is_real(x) and x.numel() for x in case.flat):
-        yield "nan", case.arguments(with_value(case.flat, math.nan)), {}
-        yield "inf", case.arguments(with_value(case.flat, math.inf)), {}
-
-
 GROUPS: dict[str, Callable[[Discriminator], Iterator[Variation]]] = {
     "other": _other,
     "moved": one_element,
@@ -240,7 +239,7 @@ GROUPS: dict[str, Callable[[Discriminator], Iterator[Variation]]] = {
     GRADED: _graded,
     "inputs": one_argument,
     "distributions": _distributions,
-    "nonfinite": _nonfinite,
+    "nonfinite": nonfinite_element,
 }
 
 

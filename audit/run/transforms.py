@@ -222,10 +222,10 @@ def real_leaves(values: list[Any]) -> list[int]:
     return [index for index, x in enumerate(values) if is_real(x) and bool(x.any())]
 
 
-def with_value(values: list[Any], value: float) -> list[Any]:
-    """Replace the last element of the first real tensor that is finite and not zero."""
+def with_value(values: list[Any], value: float, *, position: float = 1.0) -> list[Any]:
+    """Replace one element of the first real tensor that is finite and not zero; `position` as in `one_moved`."""
     changed, flat = _copied(values)
-    flat[_nonzero(flat, 1.0)] = value
+    flat[_nonzero(flat, position)] = value
     return changed
 
 

@@ -43,6 +43,11 @@ __global__ void store_kernel(const unsigned char* in, unsigned char* out, int at
   T value = *reinterpret_cast<const T*>(in);
   reinterpret_cast<T*>(out + at)[1] = value;
 }
+// Of the source, beside CUDA's function, which a compiler takes where both fit.
+template <class T>
+__device__ T __ldg(const T* place) {
+  return *place;
+}
 template <class T>
 __global__ void cached_kernel(const unsigned char* in, unsigned char* out, int at) {
   *reinterpret_cast<T*>(out) = __ldg(reinterpret_cast<const T*>(in + at));
@@ -149,6 +154,11 @@ Tensor copies(Tensor in, bool bad) {
   codes.push_back(cudaMemcpyAsync(device, local, 16, bad ? cudaMemcpyDeviceToHost : cudaMemcpyDefault));
   codes.push_back(cudaMemcpy2D(local, 8, device, 8, 8, 2, bad ? cudaMemcpyDeviceToDevice : cudaMemcpyDeviceToHost));
   codes.push_back(cudaMemset(bad ? local : device, 0, 16));
+  codes.push_back(cudaMemcpyToSymbol(table, host.data(), 16, 4, bad ? cudaMemcpyDeviceToHost : cudaMemcpyHostToDevice));
+  codes.push_back(cudaMemcpyToSymbolAsync(table, local, 16, 0, bad ? cudaMemcpyHostToHost : cudaMemcpyDefault));
+  codes.push_back(cudaMemcpyFromSymbol(local, table, 16, 4, bad ? cudaMemcpyHostToDevice : cudaMemcpyDeviceToHost));
+  codes.push_back(cudaMemcpyFromSymbol(local, table, 16, bad ? sizeof(table) - 12 : sizeof(table) - 16));
+  codes.push_back(cudaMemcpyToSymbol(table, bad ? local : device, 16, 0, cudaMemcpyDeviceToDevice));
   codes.push_back(cudaMemcpyToSymbol(table, bad ? host.data() : pinned, bad ? 1 << 20 : 256));
   void* symbol;
   cudaGetSymbolAddress(&symbol, tail);

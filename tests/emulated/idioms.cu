@@ -148,6 +148,18 @@ at::Tensor half_sum(at::Tensor x) {
   return out;
 }
 
+template <typename T>
+__global__ void cached_kernel(const T* x, T* y, int n) {
+  if (threadIdx.x < n) y[threadIdx.x] = __ldg(x + threadIdx.x);
+}
+at::Tensor cached(at::Tensor x) {
+  auto y = torch::empty_like(x);
+  AT_DISPATCH_FLOATING_TYPES_AND2(at::kHalf, at::kBFloat16, x.scalar_type(), "cached", [&] {
+    cached_kernel<scalar_t><<<1, 64>>>(x.data_ptr<scalar_t>(), y.data_ptr<scalar_t>(), x.numel());
+  });
+  return y;
+}
+
 __constant__ float weights[9];
 template <int R>
 __global__ void conv_kernel(const float* x, float* y, int h, int w) {
@@ -222,6 +234,7 @@ PYBIND11_MODULE(TORCH_EXTENSION_NAME, m) {
   m.def("argmin", &argmin);
   m.def("map", &map);
   m.def("half_sum", &half_sum);
+  m.def("cached", &cached);
   m.def("tile", &tile);
   m.def("by_address", &by_address);
   m.def("no_kernel", &no_kernel);

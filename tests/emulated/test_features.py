@@ -14,6 +14,8 @@ CASES = {
     "argmin": "x = torch.randn(6, 200); got, want = f['argmin'](x), x.argmin(1)",
     "map": "x = torch.randn(9, 50); got, want = f['map'](x), torch.nn.functional.gelu(x)",
     "half_sum": "x = torch.randn(640).half(); got, want = f['half_sum'](x), x.float().sum()",
+    "cached_half": "x = torch.randn(50).half(); got, want = f['cached'](x), x",
+    "cached_bfloat16": "x = torch.randn(50).bfloat16(); got, want = f['cached'](x), x",
     "tile": "x = torch.randn(16, 16); got, want = f['tile'](x), x",
     "by_address": "x = torch.randn(100); got, want = f['by_address'](x, True), x",
     "by_address_plain": "x = torch.randn(100); got, want = f['by_address'](x, False), x / 2",

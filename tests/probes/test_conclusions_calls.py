@@ -19,6 +19,7 @@ from audit.probes import (
     first_call,
     fresh_values,
     inputs_intact,
+    nonfinite,
 )
 from audit.probes.answer import Observed, Probe
 
@@ -131,6 +132,9 @@ CASES: list[tuple[Probe, Observed, Expected]] = [
          "be off, which rounding can explain", "hint")),
     (distributions, {**AT4, "not_asked": "too_large"},
      ("skip", None, "not asked: N=4: too large for many calls; a smaller shape in `others` would be asked", None,
+      None)),
+    (nonfinite, {**AT4, "not_asked": "unread"},
+     ("skip", None, "not asked: N=4: the reference's result depends on none of the elements that were replaced", None,
       None)),
     (first_call, {"launches_first": 2, "launches_later": 2},
      ok("kernels launched by the first call: 2, by a later one: 2")),

@@ -9,6 +9,7 @@ __global__ void k(const float* x, float* y, int n) {
 }
 """
 FORWARD = "torch::Tensor forward(torch::Tensor x) {"
+GROUPED = "torch::Tensor forward(torch::Tensor x, int groups) {"
 LAUNCH = "k<<<(n + 255) / 256, 256, 0, s>>>(x.data_ptr<float>(), y.data_ptr<float>(), n);"
 
 
@@ -57,7 +58,9 @@ KNOWN_BAD: dict[str, list[str]] = {
     "dynamic_shared": [
         "extern __shared__ float t[];\n__global__ void k(float* y) { t[0] = 1; y[0] = t[0]; }\n"
         "__global__ void q(float* y) { extern __shared__ float u[]; y[0] = u[0]; }\n"
-        "void f(float* y) {\n  q<<<1, 32>>>(y);  // HERE\n  q<<<1, 32, 0>>>(y);  // HERE\n}"
+        "__global__ void p(float* u) { t[0] = u[0]; }\n"
+        "void f(float* y) {\n  q<<<1, 32>>>(y);  // HERE\n  q<<<1, 32, 0>>>(y);  // HERE\n"
+        "  p<<<1, 32>>>(y);  // HERE\n}"
     ],
     "missing_barrier": [shared("t[threadIdx.x] = x[threadIdx.x];\n  y[0] = t[threadIdx.x ^ 1];  // HERE")],
     "divergent_collective": [
@@ -74,6 +77,10 @@ KNOWN_BAD: dict[str, list[str]] = {
             "  v = __shfl_down_sync(0xffffffff, v, 1);  // HERE"
         ),
         device("if (threadIdx.x < n) {\n    v += __shfl_xor_sync(0xffffffff, v, 1);  // HERE\n  }"),
+        device(
+            "int i = blockIdx.x * 32 + threadIdx.x;\n  if (i >= n) {\n    y[0] = 0;\n    return;\n  }\n"
+            "  v = __shfl_down_sync(0xffffffff, v, 1);  // HERE\n  __syncthreads();"
+        ),
     ],
     "volatile_warp": [
         "__device__ void reduce(volatile float* t, int i) {\n  t[i] += t[i + 32];  // HERE\n  t[i] += t[i + 16];\n}"
@@ -129,9 +136,11 @@ KNOWN_BAD: dict[str, list[str]] = {
     "library_step": [
         host("y = torch::matmul(x, x);  // HERE\n  y = at::native::relu(y);  // HERE\n  y = y.sum(1);  // HERE"),
         host("cublasSgemm(h, a, b, n);  // HERE\n  cub::DeviceReduce::Sum(t, b, x, y, n);  // HERE"),
-        host(
-            "if (groups != 1) return x.mul(2.0);  // HERE", head="torch::Tensor forward(torch::Tensor x, int groups) {"
-        ),
+        host("if (groups == 1) return x.mul(2.0);  // HERE", head=GROUPED),
+        host("if (groups != n) y = x.mul(2.0);  // HERE", head=GROUPED),
+        host("if (x.scalar_type() != at::kFloat || n > 64) y = x.mul(2.0);  // HERE"),
+        "constexpr bool own = false;\n" + host("if (own) n += 1; else y.add_(x);  // HERE"),
+        host("#ifdef OWN\n  return y;\n#endif\n  y.add_(x);  // HERE"),
         "void g(float* a) {\n  cublasSgemm(h, a, a, n);  // HERE\n}\n" + host("g(x.data_ptr<float>());"),
     ],
     "unlaunched_kernel": [
@@ -217,7 +226,13 @@ KNOWN_GOOD: dict[str, list[str]] = {
     "dynamic_shared": [
         "__global__ void q(float* y) { extern __shared__ float u[]; y[0] = u[0]; }\n"
         "__global__ void p(float* y) { y[0] = 1; }\n"
-        "void f(float* y, int n) { q<<<1, 32, n * 4>>>(y); p<<<1, 32>>>(y); }"
+        "void f(float* y, int n) { q<<<1, 32, n * 4>>>(y); p<<<1, 32>>>(y); }",
+        "__global__ void q(float* y) { extern __shared__ float u[]; y[0] = u[0]; }\n"
+        "__global__ void p(float* y) { __shared__ float u[32]; u[0] = y[1]; y[0] = u[0]; }\n"
+        "void f(float* y, int n) { q<<<1, 32, n * 4>>>(y); p<<<1, 32>>>(y); }",
+        "extern __shared__ float u[];\n"
+        "__global__ void p(float* y) { __shared__ float u[32]; u[0] = y[1]; y[0] = u[0]; }\n"
+        "__global__ void q(float* u) { u[0] = u[1]; }\nvoid f(float* y) { p<<<1, 32>>>(y); q<<<1, 32>>>(y); }",
     ],
     "missing_barrier": [
         shared("t[threadIdx.x] = x[threadIdx.x]; __syncthreads(); y[0] = t[threadIdx.x ^ 1];"),
@@ -240,6 +255,7 @@ KNOWN_GOOD: dict[str, list[str]] = {
             "  v += __shfl_xor_sync(0xffffffff, v, 1);"
         ),
         device("unsigned m = __activemask(); if (threadIdx.x < n) { v += __shfl_xor_sync(m, v, 1); }"),
+        device("if (blockIdx.x >= n) return; if (threadIdx.x >= 32) { return; } __syncthreads();"),
         device("if (threadIdx.x < n) { v = 1; } __syncthreads(); v += __shfl_xor_sync(0xffffffff, v, 1);"),
         device("int row = blockIdx.y * 16 + threadIdx.y; for (int t = 0; t <= row / 16; ++t) { __syncthreads(); }"),
         device("auto part = slice(threadIdx.x); int last = size(part) - 1; if (n == last) { __syncthreads(); }"),
@@ -311,6 +327,13 @@ KNOWN_GOOD: dict[str, list[str]] = {
     "library_step": [
         f"{KERNEL}{FORWARD} return torch::matmul(x, x); }}",
         host("if (n == 0) return x.mul(2.0).add(1.0);"),
+        host("if (groups != 1) { if (n > 9) y = x.mul(2.0); else return x.sum(); }", head=GROUPED),
+        host("if (x.scalar_type() != at::kFloat || !x.is_cuda()) y = x.mul(2.0);"),
+        "constexpr bool own = true;\n#define WIDE 8\n"
+        + host("y = own ? y : x.mul(2.0); if (WIDE > 16 && n > 3) y = x.sum(); while (!own) y.add_(x);"),
+        f"{KERNEL}{GROUPED} if (groups == 1) {{ {LAUNCH} return y; }} return at::matmul(x, x); }}",
+        f"{KERNEL}{FORWARD} {LAUNCH} return y; y.add_(x); }}",
+        f"#define WIDE 0\n{KERNEL}{FORWARD} {LAUNCH}\n#if WIDE\n  y.add_(x);\n#endif\n  return y; }}",
     ],
     "library_call": [
         host("y = torch::matmul(x, x);"),

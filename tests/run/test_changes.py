@@ -142,3 +142,29 @@ def test_a_change_that_makes_results_infinite_is_none() -> None:
     _, _, moved, values = replaced(lambda x, y: x + 1e-9 * y.double(), X, table)["input_1_y"]
     assert moved == 0
     assert bool(values[1].isfinite().all())
+
+
+def nonfinite_at(function: Callable[..., torch.Tensor], *values: Any) -> dict[str, list[int]]:
+    """By name: the places of the first argument's elements that are not finite."""
+    case = Case(function, list(values), list(values))
+    found = changes.nonfinite_element(cast(Discriminator, case))
+    return {name: (~given[0].isfinite()).view(-1).nonzero().view(-1).tolist() for name, given, _ in found}
+
+
+def test_a_nan_and_an_infinity_stand_where_the_right_result_depends_on_them() -> None:
+    assert nonfinite_at(lambda x: x * 2, X) == {"nan": [29], "inf": [29]}, "the last one"
+    windows = nonfinite_at(lambda x: torch.max_pool1d(x[None], 1, stride=3)[0], X)
+    assert windows["nan"] == windows["inf"]
+    assert windows["nan"][0] % 5 in (0, 3), "the last column of five is in no window"
+    assert nonfinite_at(torch.zeros_like, X) == {"nan": [29], "inf": [29]}, "nowhere"
+    assert nonfinite_at(lambda x: x.where(x > 0, 0 * x.nan_to_num()), X)["inf"] == [29], "an infinity alone is enough"
+    assert nonfinite_at(lambda x: x * 2, torch.arange(3)) == {}
+
+
+def test_a_place_that_makes_the_reference_refuse_is_one_that_it_reads() -> None:
+    def refuses(x: torch.Tensor) -> torch.Tensor:
+        if not x.isfinite().all():
+            raise ValueError("not finite")
+        return x
+
+    assert nonfinite_at(refuses, X) == {"nan": [29], "inf": [29]}

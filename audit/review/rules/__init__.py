@@ -10,7 +10,16 @@ from typing import Any
 from audit.review.cuda_reading import CudaReading
 from audit.review.python_reading import PythonReading
 from audit.review.rule import Rule
-from audit.review.rules.cuda import dispatch, grids, host_calls, launches, static_state, synchronisation, tensors
+from audit.review.rules.cuda import (
+    dispatch,
+    grids,
+    host_calls,
+    launches,
+    library,
+    static_state,
+    synchronisation,
+    tensors,
+)
 from audit.review.rules.cuda import named_calls as cuda_calls
 from audit.review.rules.cuda.shared_extent import shared_extent
 from audit.review.rules.python import branches, caches, inputs, operators, process_state, triton
@@ -36,8 +45,8 @@ CUDA: tuple[Rule[CudaReading], ...] = (
     cuda_calls.graph_replay,
     dispatch.fixed_shape,
     dispatch.value_dispatch,
-    dispatch.library_call,
-    dispatch.library_step,
+    library.library_call,
+    library.library_step,
     launches.unlaunched_kernel,
     host_calls.cast_down,
     host_calls.backend_flags,

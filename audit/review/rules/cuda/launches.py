@@ -6,6 +6,7 @@ import re
 from collections.abc import Iterator
 
 from audit.review.cuda_reading import CudaReading
+from audit.review.cuda_source import Function
 from audit.review.rule import Spot, rule
 
 _ASKING = re.compile(r"cudaGetLastError|cudaPeekAtLastError|cudaDeviceSynchronize|cudaStreamSynchronize")
@@ -22,19 +23,31 @@ def dynamic_shared(reading: CudaReading) -> Iterator[Spot]:
 
     Silent where the launch gives any size but zero, and on launches in macros.
     """
-    names = [name for each in reading.source.shared if each.dynamic for name, _ in each.names_and_dims]
     uses: dict[str, str | None] = {}
-    for launch in reading.source.launches if names else ():
+    for launch in reading.source.launches:
         kernel = reading.kernel(launch.kernel_name)
         none = len(launch.configuration) < 3 or launch.configuration[2] == "0"
         if launch.in_macro or kernel is None or not none:
             continue
-        if kernel.name not in uses:  # the declaration itself is one mention
-            several = (name for name in names if len(reading.mentioned(name, kernel)) > 1)
-            uses[kernel.name] = next(several, None)
+        if kernel.name not in uses:
+            uses[kernel.name] = _dynamic_used(reading, kernel)
         if used := uses[kernel.name]:
             text = f"kernel {launch.kernel_name} uses dynamic shared memory ({used}) and this launch asks for none"
             yield Spot(launch.line, text)
+
+
+def _dynamic_used(reading: CudaReading, kernel: Function) -> str | None:
+    """Return the dynamic shared memory, declared in a kernel or outside all functions, that the kernel uses."""
+    source = reading.source
+    scopes = ((each, source.function_at(each.start)) for each in source.shared if each.dynamic)
+    seen = [(name, scope) for each, scope in scopes if scope in (None, kernel) for name, _ in each.names_and_dims]
+    hidden = {each.name for each in kernel.parameters} | {each.name for each in reading.variables_in(kernel)}
+    used = (
+        name
+        for name, scope in seen  # a declaration in the kernel is one mention
+        if (scope or name not in hidden) and len(reading.mentioned(name, kernel)) > (scope is kernel)
+    )
+    return next(used, None)
 
 
 @rule("kernels_ran", standing="advice")

@@ -155,8 +155,8 @@ def _first_return(reading: CudaReading, function: Function, values: ThreadValues
         block = reading.parent(node)
         if condition is None or then is None or block is None or block.start_byte != function.body_start:
             continue
-        only = then.named_children[0] if then.type == "compound_statement" and then.named_child_count == 1 else then
-        if only.type == "return_statement" and values.holds(condition) and not _whole_warps(reading, condition):
+        last = then.named_children[-1] if then.type == "compound_statement" and then.named_children else then
+        if last.type == "return_statement" and values.holds(condition) and not _whole_warps(reading, condition):
             return node.end_byte
     return float("inf")
 

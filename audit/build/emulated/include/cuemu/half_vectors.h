@@ -2,6 +2,7 @@
 #pragma once
 #include "cuemu/atomics.h"
 #include "cuemu/half_math.h"
+#include "cuemu/memory_access.h"
 #include "cuemu/vector_types.h"
 
 #define CUEMU_PAIR_BINARY(PAIR, NAME, FUNCTION) \
@@ -123,3 +124,14 @@ CUEMU_ATOMIC(atomicAdd, __half, false, old + value)
 CUEMU_ATOMIC(atomicAdd, __nv_bfloat16, false, old + value)
 CUEMU_ATOMIC(atomicAdd, __half2, false, old + value)
 CUEMU_ATOMIC(atomicAdd, __nv_bfloat162, false, old + value)
+
+CUEMU_CACHED(__half)
+CUEMU_CACHED(__nv_bfloat16)
+CUEMU_CACHED(__half2)
+CUEMU_CACHED(__nv_bfloat162)
+
+// torch's own, which its headers define for a compiler of CUDA alone.
+namespace c10 {
+CUEMU_CACHED_READ(Half)
+CUEMU_CACHED_READ(BFloat16)
+}  // namespace c10

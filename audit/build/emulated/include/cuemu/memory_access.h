@@ -2,31 +2,39 @@
 #pragma once
 #include "cuemu/abi.h"
 #include "cuemu/qualifiers.h"
+#include "cuemu/vector_types.h"
 
-#define CUEMU_LOAD(NAME)                             \
-  template <class T>                                 \
-  CUEMU_INLINED T NAME(const T* address) {           \
-    return *address;                                 \
+// Functions as CUDA declares them (sm_32_intrinsics.h), no templates: a template of the source may have the same name,
+// and other types do not compile.
+#define CUEMU_LOAD(NAME, T) \
+  CUEMU_INLINED T NAME(const T* address) { return *address; }
+#define CUEMU_STORE(NAME, T) \
+  CUEMU_INLINED void NAME(T* address, T value) { *address = value; }
+#define CUEMU_CACHED_READ(T)                                             \
+  CUEMU_INLINED T __ldg(const T* address, int line = __builtin_LINE()) { \
+    cuemu_global_only(address, line);                                    \
+    return *address;                                                     \
   }
-#define CUEMU_STORE(NAME)                            \
-  template <class T>                                 \
-  CUEMU_INLINED void NAME(T* address, T value) {     \
-    *address = value;                                \
-  }
-template <class T>
-CUEMU_INLINED T __ldg(const T* address, int line = __builtin_LINE()) {
-  cuemu_global_only(address, line);
-  return *address;
-}
-CUEMU_LOAD(__ldca)
-CUEMU_LOAD(__ldcg)
-CUEMU_LOAD(__ldcs)
-CUEMU_LOAD(__ldcv)
-CUEMU_LOAD(__ldlu)
-CUEMU_STORE(__stwb)
-CUEMU_STORE(__stcg)
-CUEMU_STORE(__stcs)
-CUEMU_STORE(__stwt)
+#define CUEMU_CACHED(T)    \
+  CUEMU_CACHED_READ(T)     \
+  CUEMU_LOAD(__ldca, T)    \
+  CUEMU_LOAD(__ldcg, T)    \
+  CUEMU_LOAD(__ldcs, T)    \
+  CUEMU_LOAD(__ldcv, T)    \
+  CUEMU_LOAD(__ldlu, T)    \
+  CUEMU_STORE(__stwb, T)   \
+  CUEMU_STORE(__stcg, T)   \
+  CUEMU_STORE(__stcs, T)   \
+  CUEMU_STORE(__stwt, T)
+CUEMU_CACHED(char) CUEMU_CACHED(signed char) CUEMU_CACHED(unsigned char)
+CUEMU_CACHED(short) CUEMU_CACHED(unsigned short) CUEMU_CACHED(int) CUEMU_CACHED(unsigned int)
+CUEMU_CACHED(long) CUEMU_CACHED(unsigned long) CUEMU_CACHED(long long) CUEMU_CACHED(unsigned long long)
+CUEMU_CACHED(float) CUEMU_CACHED(double)
+CUEMU_CACHED(char2) CUEMU_CACHED(char4) CUEMU_CACHED(uchar2) CUEMU_CACHED(uchar4)
+CUEMU_CACHED(short2) CUEMU_CACHED(short4) CUEMU_CACHED(ushort2) CUEMU_CACHED(ushort4)
+CUEMU_CACHED(int2) CUEMU_CACHED(int4) CUEMU_CACHED(uint2) CUEMU_CACHED(uint4)
+CUEMU_CACHED(longlong2) CUEMU_CACHED(ulonglong2)
+CUEMU_CACHED(float2) CUEMU_CACHED(float4) CUEMU_CACHED(double2)
 
 inline unsigned __isShared(const void* address) { return cuemu_is_shared(address); }
 inline unsigned __isGlobal(const void* address) { return !cuemu_is_shared(address); }

@@ -87,10 +87,11 @@ inline cudaError_t cudaMemGetInfo(std::size_t* unused, std::size_t* total) {
 
 template <class T>
 inline cudaError_t cudaMemcpyToSymbol(T& symbol, const void* from, std::size_t bytes, std::size_t offset = 0,
-                                      cudaMemcpyKind = cudaMemcpyHostToDevice) {
-  if (offset + bytes > sizeof(T)) return cuemu::answer(cudaErrorInvalidValue);
-  std::memcpy(reinterpret_cast<char*>(const_cast<std::remove_cv_t<T>*>(&symbol)) + offset, from, bytes);
-  return cuemu::answer();
+                                      cudaMemcpyKind kind = cudaMemcpyHostToDevice) {
+  if (kind == cudaMemcpyDeviceToHost || kind == cudaMemcpyHostToHost)
+    return cuemu::answer(cudaErrorInvalidMemcpyDirection);
+  if (offset > sizeof(T) || bytes > sizeof(T) - offset) return cuemu::answer(cudaErrorInvalidValue);
+  return cudaMemcpy(reinterpret_cast<char*>(const_cast<std::remove_cv_t<T>*>(&symbol)) + offset, from, bytes, kind);
 }
 template <class T>
 inline cudaError_t cudaMemcpyToSymbolAsync(T& symbol, const void* from, std::size_t bytes, std::size_t offset = 0,
@@ -99,9 +100,11 @@ inline cudaError_t cudaMemcpyToSymbolAsync(T& symbol, const void* from, std::siz
 }
 template <class T>
 inline cudaError_t cudaMemcpyFromSymbol(void* to, const T& symbol, std::size_t bytes, std::size_t offset = 0,
-                                        cudaMemcpyKind = cudaMemcpyDeviceToHost) {
-  std::memcpy(to, reinterpret_cast<const char*>(&symbol) + offset, bytes);
-  return cuemu::answer();
+                                        cudaMemcpyKind kind = cudaMemcpyDeviceToHost) {
+  if (kind == cudaMemcpyHostToDevice || kind == cudaMemcpyHostToHost)
+    return cuemu::answer(cudaErrorInvalidMemcpyDirection);
+  if (offset > sizeof(T) || bytes > sizeof(T) - offset) return cuemu::answer(cudaErrorInvalidValue);
+  return cudaMemcpy(to, reinterpret_cast<const char*>(&symbol) + offset, bytes, kind);
 }
 template <class T>
 inline cudaError_t cudaGetSymbolAddress(void** address, const T& symbol) {
