@@ -56,7 +56,7 @@ def deciding(findings: Iterable[Finding]) -> list[Finding]:
     shapes that the GPU was not asked about. Where it proves a failure and the GPU passed, one of them errs: the finding
     becomes an error.
     """
-    known = list(findings)
+    known = _of_the_claimed_path(list(findings))
     if not any(one.device == GPU for one in known):
         return known
     decided = [one for one in known if one.device in (GPU, None)]
@@ -67,6 +67,19 @@ def deciding(findings: Iterable[Finding]) -> list[Finding]:
     filled = {one.probe for one in added}
     left = [one for one in decided if one.probe not in (filled if one.outcome == "skip" else disputed)]
     return [*added, *left]
+
+
+def _of_the_claimed_path(findings: list[Finding]) -> list[Finding]:
+    """Return the findings; failures at other shapes are outside the claim where the host code launches the source's
+    kernels at those alone, and none at the claimed shape."""
+    without = (one for one in findings if one.probe == KERNELS and one.fails_kernel and "own_there" in one.evidence)
+    if (found := next(without, None)) is None:
+        return findings
+    elsewhere = (None, found.shape)
+    return [
+        one.model_copy(update={"claimed": False}) if one.outcome == "fail" and one.shape not in elsewhere else one
+        for one in findings
+    ]
 
 
 def _added(other: Finding, gpu: Finding | None) -> list[Finding]:

@@ -21,6 +21,15 @@ def test_one_device_alone_decides() -> None:
     assert deciding(known) == known
 
 
+def test_a_failure_where_the_claimed_path_does_not_lead_is_outside_the_claim() -> None:
+    other = finding("agreement", "fail").model_copy(update={"shape": {"n": 64}})
+    own = finding("coverage", "fail").model_copy(update={"shape": {"n": 4096}})
+    without = finding("kernels_ran", "fail", evidence={"own_there": False}).model_copy(update={"shape": {"n": 4096}})
+    assert [one.claimed for one in deciding([other, own, without])] == [False, True, True]
+    runs_everywhere = without.model_copy(update={"evidence": {}})
+    assert all(one.claimed for one in deciding([other, own, runs_everywhere]))
+
+
 def test_the_gpu_decides_and_the_same_answer_is_not_counted_twice() -> None:
     known = [
         by("cuda", "order", "fail"),
