@@ -12,14 +12,13 @@ from typing import Any
 from audit.measure.comparison import TIMED_OUTPUTS
 from audit.model import Finding
 from audit.probes import PROBES, channel, own_reference
-from audit.probes.answer import not_claimed
 from audit.review import reach
 
 GPU = "cuda"
 SEES_MORE = ("memory_access",)
 """Probes in which the emulated device sees more than any checker on a GPU: a pass there contradicts nothing."""
 BUILD = "build"
-KERNELS, LAUNCHES, BLOCKS = "kernels_ran", "claimed_launches", "claimed_blocks"
+KERNELS = "kernels_ran"
 PRECISION = "precision"
 CORRECTNESS = ("contract", "agreement", "order", "coverage", "inherited", "inputs_intact", "memory_access")
 """The probes that must answer before a variant counts as right; `memory_access` may be skipped."""
@@ -71,33 +70,16 @@ def deciding(findings: Iterable[Finding]) -> list[Finding]:
 
 
 def _of_the_claimed_path(findings: list[Finding]) -> list[Finding]:
-    """Return the findings; failures at other shapes are outside the claim where the host code launches other kernels,
-    or other blocks, at the claimed shape."""
-    there = next((one.evidence for one in findings if one.probe == LAUNCHES and one.outcome != "skip"), {})
-    here = next((one.evidence for one in findings if one.probe == KERNELS), {})
-    claimed, run = (_geometries(one.get("launches")) for one in (there, here))
-    if claimed is None or run is None or claimed == run:
+    """Return the findings; failures at other shapes are outside the claim where the host code launches the source's
+    kernels at those alone, and none at the claimed shape."""
+    without = (one for one in findings if one.probe == KERNELS and one.fails_kernel and "own_there" in one.evidence)
+    if (found := next(without, None)) is None:
         return findings
-    right = any(one.probe == BLOCKS and one.outcome == "pass" for one in findings)
-    return [_elsewhere(one, right=right, asked=right or not claimed) if _off(one, there) else one for one in findings]
-
-
-def _off(finding: Finding, there: dict[str, Any]) -> bool:
-    """Return whether a finding is a failure at another shape than that of `there`."""
-    return finding.outcome == "fail" and finding.claimed and finding.shape not in (None, there.get("shape"))
-
-
-def _elsewhere(finding: Finding, *, right: bool, asked: bool) -> Finding:
-    """Return a failure as one outside the claim; `right`: the claimed shape is; `asked`: its result needs no answer."""
-    text = not_claimed(finding.summary, beside_claimed=right) if right or not asked else finding.summary
-    return finding.model_copy(update={"claimed": False, "summary": text})
-
-
-def _geometries(launches: object) -> set[str] | None:
-    """Return the kernels of the source with their blocks; None where the evidence lists no launches."""
-    if not isinstance(launches, list):
-        return None
-    return {f"{one['kernel']} {one['block']}" for one in objects(launches) if one.get("own", True)}
+    elsewhere = (None, found.shape)
+    return [
+        one.model_copy(update={"claimed": False}) if one.outcome == "fail" and one.shape not in elsewhere else one
+        for one in findings
+    ]
 
 
 def _added(other: Finding, gpu: Finding | None) -> list[Finding]:

@@ -127,7 +127,7 @@ def finding(probe: str, target: str, seen: Observed, conclude: Callable[[Observe
         probe=probe,
         target=target,
         outcome=answer.outcome,
-        summary=answer.summary if other is None else not_claimed(answer.summary, beside_claimed=other),
+        summary=answer.summary if other is None else _not_claimed(answer.summary, beside_claimed=other),
         grade=answer.grade,
         evidence=evidence,
         line=answer.line,
@@ -154,8 +154,7 @@ def _answer(seen: Observed, conclude: Callable[[Observed], Answer]) -> Answer:
     return conclude(seen) if reason is None else skipped(f"not asked: {label(seen['shape'])}: {REASONS[reason]}")
 
 
-def not_claimed(summary: str, *, beside_claimed: bool) -> str:
-    """Return the summary of a failure outside the claim; `beside_claimed`: the claimed shape is right."""
+def _not_claimed(summary: str, *, beside_claimed: bool) -> str:
     if beside_claimed:
         return f"right at the claimed shapes as far as asked; wrong at {summary}; that shape is not claimed"
     return f"{summary}; the claim does not speak of this shape, and none that it speaks of was asked"
