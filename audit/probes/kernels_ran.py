@@ -25,6 +25,7 @@ from typing import Any
 from pydantic import JsonValue
 
 from audit.build.emulated.patterns import NO_BLOCKS
+from audit.model import python_text
 from audit.model.errors import AuditError, Unsupported
 from audit.probes import claimed_shape
 from audit.probes.answer import Answer, Observed, failed, label, passed
@@ -201,7 +202,7 @@ def sizes_decide(source: Path) -> bool:
     """Return whether host code compares with a number that may be a size."""
     text = source.read_text(encoding="utf-8")
     if source.suffix == ".py":
-        compared = [node for node in ast.walk(ast.parse(text)) if isinstance(node, ast.Compare)]
+        compared = [node for node in ast.walk(python_text.module(text)) if isinstance(node, ast.Compare)]
         numbers = [each.value for node in compared for each in ast.walk(node) if isinstance(each, ast.Constant)]
         return any(type(number) is int and number >= SMALL_NUMBER for number in numbers)
     reading = CudaReading(parse(text))

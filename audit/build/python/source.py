@@ -9,6 +9,7 @@ from typing import Any
 
 from audit.build.emulated.cache import cache_folder, fingerprint, made
 from audit.build.python.inline import InlineCuda
+from audit.model import python_text
 from audit.model.errors import CompileError, Unsupported
 from audit.review.cuda_source import parse as parse_cuda
 from audit.review.python_constants import Constants, NotConstant, functions_around
@@ -31,7 +32,7 @@ class PythonSource:
 
     def __init__(self, text: str) -> None:
         try:
-            self._tree = ast.parse(text)
+            self._tree = python_text.module(text)
             self._constants = Constants(self._tree)
         except (SyntaxError, ValueError) as error:
             line = getattr(error, "lineno", None) or 0

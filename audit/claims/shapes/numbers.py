@@ -15,6 +15,7 @@ import warnings
 from collections.abc import Iterable, Iterator
 from typing import NamedTuple
 
+from audit.model import python_text
 from audit.review.python_constants import Operations, computed
 
 LARGEST = 1 << 16
@@ -94,7 +95,7 @@ def _codes(text: str) -> Iterator[str]:
     """Yield the texts that are compiled: of a Python source itself without texts, then each text in it as CUDA C++."""
     try:
         with warnings.catch_warnings(action="ignore"):
-            tree = ast.parse(text)
+            tree = python_text.module(text)
     except (SyntaxError, ValueError, RecursionError, MemoryError):
         tree = ast.Module(body=[], type_ignores=[])
     if not tree.body:  # to Python the preprocessor's lines are comments
@@ -158,7 +159,7 @@ class _Values:
         if math.prod(map(len, choices)) > MOST_VALUES**2:
             return set()
         try:
-            tree = ast.parse(plain, mode="eval").body
+            tree = python_text.expression(plain)
         except (SyntaxError, ValueError, RecursionError, MemoryError):
             return set()
         several = (dict(zip(terms, chosen, strict=True)) for chosen in itertools.product(*choices))
