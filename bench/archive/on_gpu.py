@@ -106,7 +106,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("kernels", type=Path)
     parser.add_argument("out", type=Path)
-    parser.add_argument("--ids", type=Path)
+    parser.add_argument("--ids", type=Path, required=True)
     parser.add_argument("--jobs", type=int, default=max(1, len(os.sched_getaffinity(0)) // 4))
     parser.add_argument("--until", type=float, default=30 * 86400.0)
     parser.add_argument("--device", choices=("cuda", "emulated"), default="cuda")
