@@ -83,6 +83,7 @@ class DeviceRun:
         self.device = device
         self.kind = device.describe().kind
         self.cases: list[Case] = []
+        self._seed = 0
         self._folder = folder
         self._workers = workers
         self._scratch = scratch
@@ -108,6 +109,7 @@ class DeviceRun:
             BadInput: `reference.py` does not do what it must; says what happened.
         """
         claim, shapes = self._folder.claim, self._shapes()
+        self._seed = entropy
         request = requests.Cases(
             reference=self._folder.reference,
             baselines=claim.baselines,
@@ -260,6 +262,7 @@ class DeviceRun:
             shared=shared,
             violations=self._violations.setdefault(variant.name, []),
             references=self._references,
+            seed=self._seed,
         )
 
     def _marked(self, finding: Finding) -> Finding:

@@ -170,11 +170,10 @@ def _cases(
     scope: Scope,
 ) -> dict[str, Case] | str:
     folder = Path(tempfile.mkdtemp(prefix="claimed-", dir=target.folder))
-    seed = zlib.crc32(target.cases[0].expected.tobytes()) if target.cases else 0
     request = requests.Cases(
         reference=target.reference,
         shapes=(shape,),
-        seeds=(seed,),
+        seeds=(target.seed,),
         cost_shape=shape,
         folder=folder,
         device="cpu",

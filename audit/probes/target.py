@@ -36,7 +36,7 @@ class Target:
 
     `reference` is the claim's reference.py, `folder` gets the outputs of sessions, `shared` is the process for sessions
     that need no fresh one, `violations` lists protocol violations. `references` answers for the task's own reference;
-    where `is_reference`, a step `claim` calls that, and the variant is not loaded.
+    where `is_reference`, a step `claim` calls that, and the variant is not loaded. `seed` is that of all inputs.
     """
 
     claim: Claim
@@ -50,6 +50,7 @@ class Target:
     violations: list[str] = field(default_factory=list, compare=False, repr=False)
     references: References = field(default_factory=References, compare=False, repr=False)
     is_reference: bool = False
+    seed: int = 0
     _answers: dict[str, Any] = field(default_factory=dict, init=False, compare=False, repr=False)
     _compared: dict[tuple[object, ...], Comparison] = field(default_factory=dict, init=False, compare=False, repr=False)
     _known: dict[tuple[Mode, Path], Call] = field(default_factory=dict, init=False, compare=False, repr=False)

@@ -143,14 +143,12 @@ def made_for(
             plan = [(middle, groups_of(middle))]
             if largest.inputs != middle.inputs:
                 plan.append((largest, ["other", DISCRIMINATING, GRADED]))
-            vary = (requests.Vary(inputs=one.inputs, shape=one.shape, groups=tuple(asked)) for one, asked in plan)
-            request = requests.Variations(
-                reference=reference, device=device, relative=tolerance.relative, vary=tuple(vary)
-            )
+            vary = tuple(requests.Vary(inputs=one.inputs, shape=one.shape, groups=tuple(asked)) for one, asked in plan)
+            request = requests.Variations(reference=reference, device=device, relative=tolerance.relative, vary=vary)
             reply = workers.call(request, limit_s=LIMIT_S)
             if device == "cuda" and ASSERTED in reply.detail:  # the process cannot use that GPU any more
                 reply = workers.call(request.model_copy(update={"device": "cpu"}), limit_s=LIMIT_S)
-            known[key] = _made(plan, reply)
+            known[key] = _made([case for case, _ in plan], vary, reply)
         return known[key]
 
 
@@ -161,10 +159,10 @@ def of_case(target: Target, case: Case) -> Variation | None:
     return next((one for one in every if one.case.inputs == case.inputs), None)
 
 
-def _made(plan: Sequence[tuple[Case, list[str]]], reply: Reply) -> Wanted:
+def _made(cases: Sequence[Case], vary: Sequence[requests.Vary], reply: Reply) -> Wanted:
     if not reply.finished:
         raise NoVariations(f"reference.py gave no other inputs: {reply.ending}: {reply.detail}")
-    made = [_varied(case, asked, reply, of) for of, (case, asked) in enumerate(plan)]
+    made = [_varied(case, asked, reply, of) for of, (case, asked) in enumerate(zip(cases, vary, strict=True))]
     return Wanted(middle=made[0], largest=made[-1])
 
 
@@ -173,15 +171,13 @@ def groups_of(case: Case) -> list[str]:
     return [*ALWAYS, *(() if case.bytes > MOST_BYTES else BY_VALUE)]
 
 
-def _varied(case: Case, groups: Sequence[str], reply: Reply, of: int) -> Varied:
+def _varied(case: Case, asked: requests.Vary, reply: Reply, of: int) -> Varied:
     first, *events = (event for event in reply.events if event["of"] == of)
-    made = tuple(_variation(case, reply, event) for event in events)
-    return Varied(case, tuple(groups), first["bits"], first["trivial"], tuple(first["inputs"]), made)
+    made = tuple(_variation(case, asked.beside(event["variation"]), reply, event) for event in events)
+    return Varied(case, asked.groups, first["bits"], first["trivial"], tuple(first["inputs"]), made)
 
 
-def _variation(case: Case, reply: Reply, event: dict[str, Any]) -> Variation:
-    stem = Path(event["stem"])
-    inputs = stem.with_name(f"{stem.name}.inputs.pt")
+def _variation(case: Case, inputs: Path, reply: Reply, event: dict[str, Any]) -> Variation:
     other = replace(case, inputs=inputs).answered(reply, event)
     if event["group"] not in DRAWN_ALIKE:
         other = replace(other, size=0.0, outputs=tuple(replace(one, size=0.0) for one in other.outputs))

@@ -96,7 +96,7 @@ def _cases(request: requests.Cases, reference: ModuleType, results: Writer) -> I
         named_one = {request.distribution: partial(_distributed, name=request.distribution)}
         for name, made in (named_one if request.distribution else OTHERS).items():
             if (values := made(Discriminator(problem, request.others))) is not None:
-                right = _written(problem, values, request.folder / f"{case}.{name}", results)
+                right = _written(problem, values, request.folder / f"{case}.{name}.inputs.pt", results)
                 if right is not None:
                     yield {"case": case, "shape": shape, **right, "other": name}
 
@@ -159,29 +159,23 @@ def _variations(request: requests.Variations, reference: ModuleType, results: Wr
         yield {"of": of, "bits": case.bits(), "trivial": discriminator.own, "inputs": names(case)}
         for group in wanted.groups:
             for name, values, more in GROUPS[group](discriminator):
-                stem = _beside(wanted.inputs, name)
-                right = _written(case, values, stem, results)
+                right = _written(case, values, wanted.beside(name), results)
                 if right is not None:
                     measured = case.headroom(values) if group in _DRAWN else {}
                     trivial = discriminator.at(values) if group == DISCRIMINATING else {}
                     outside = leaves_range(leaves(values), case.flat)
-                    about = {"headroom": measured, "trivial": trivial, "outside": outside, "stem": str(stem)}
+                    about = {"headroom": measured, "trivial": trivial, "outside": outside}
                     yield {"of": of, "variation": name, "group": group, **about, **more, **right}
 
 
-def _beside(file: Path, name: str) -> Path:
-    """Return the stem of a variation's files, in the folder of its case."""
-    return file.with_name(f"{file.name.removesuffix('.inputs.pt')}.{name}")
-
-
-def _written(case: Problem, values: list[Any], stem: Path, results: Writer) -> dict[str, Any] | None:
+def _written(case: Problem, values: list[Any], file: Path, results: Writer) -> dict[str, Any] | None:
     """Write arguments and their right result; None where the reference refuses them or too much depends on ties."""
     case.hold(values)
     try:
         right = case.expected(values, results)
     except ties.REFUSED:
         return None
-    torch.save(values, stem.with_name(f"{stem.name}.inputs.pt"))
+    torch.save(values, file)
     return right
 
 

@@ -20,6 +20,7 @@ import numpy.typing as npt
 from audit.build.emulated.cache import cache_folder
 from audit.model.errors import WorkerFailed
 from audit.run import protocol, wire
+from audit.run.oracle_cache import OracleCache
 from audit.run.requests import Folders, OracleRequest, Release
 from audit.run.results import Results
 from audit.run.supervisors import Supervisor, fork_server, release
@@ -80,10 +81,12 @@ class Workers:
 
     Args:
         size: of the pool.
+        cache: keeps the replies of oracle sessions for other audits of the same task.
     """
 
-    def __init__(self, size: int) -> None:
+    def __init__(self, size: int, *, cache: OracleCache | None = None) -> None:
         sys.setswitchinterval(SWITCH_S)
+        self._cache = cache
         self._idle: queue.SimpleQueue[Supervisor] = queue.SimpleQueue()
         self._interrupted = False
         self._fork_server = fork_server()
@@ -111,10 +114,16 @@ class Workers:
 
     def call(self, request: AnyRequest, *, limit_s: float) -> Reply:
         """Run one session in a fresh process, which is killed with its descendants after its `Deadline`."""
+        request = request.model_copy(update={"limit_s": limit_s})
+        if self._cache is not None and isinstance(request, OracleRequest):
+            return self._cache.reply(request, self._call)
+        return self._call(request)
+
+    def _call(self, request: AnyRequest) -> Reply:
         self._stop_if_interrupted()
         supervisor = self._idle.get()
         try:
-            return _asked(supervisor, request.model_copy(update={"limit_s": limit_s}))
+            return _asked(supervisor, request)
         except WorkerFailed as error:
             supervisor = self.replacement(supervisor)
             return Reply("crashed", (), str(error))

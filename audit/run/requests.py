@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import Literal
+from typing import Literal, Self
 
 from audit.build.settings import Configuration, DeviceSettings, EmulatedPythonSettings, EmulatedSettings, TensorDevice
 from audit.model import Harness
@@ -152,6 +152,15 @@ class OracleRequest(Request):
     reference: Path
     results: int = -1
 
+    @property
+    def varied(self) -> tuple[Path, ...]:
+        """The files of arguments that it reads, in folders that it writes to."""
+        return ()
+
+    def into(self, folders: Mapping[Path, Path]) -> Self:
+        """Return the request with other folders in the place of those that it writes to."""
+        return self if self.folder is None else self.model_copy(update={"folder": folders[self.folder]})
+
 
 class Cases(OracleRequest):
     """The inputs and right results of cases, one for each of `shapes` and `seeds`, and the cost of one shape.
@@ -180,6 +189,10 @@ class Vary(Frozen):
     shape: Sizes
     groups: tuple[str, ...]
 
+    def beside(self, variation: str) -> Path:
+        """Return the file of the arguments of a variation."""
+        return self.inputs.with_name(f"{self.inputs.name.removesuffix('.inputs.pt')}.{variation}.inputs.pt")
+
 
 class Variations(OracleRequest):
     """Other inputs for cases, written to the same folders; `relative` is the claim's tolerance."""
@@ -193,6 +206,17 @@ class Variations(OracleRequest):
     def writes(self) -> tuple[Path, ...]:
         """See `Request`."""
         return tuple(dict.fromkeys(one.inputs.parent for one in self.vary))
+
+    @property
+    def varied(self) -> tuple[Path, ...]:
+        """See `OracleRequest`."""
+        return tuple(one.inputs for one in self.vary)
+
+    def into(self, folders: Mapping[Path, Path]) -> Self:
+        """See `OracleRequest`."""
+        files = [folders[one.inputs.parent] / one.inputs.name for one in self.vary]
+        vary = tuple(one.model_copy(update={"inputs": file}) for one, file in zip(self.vary, files, strict=True))
+        return self.model_copy(update={"vary": vary})
 
 
 class Work(OracleRequest):

@@ -235,4 +235,3 @@ class Variation(Right):
     how: Name = ""
     kind: Name = ""
     outside: bool
-    stem: Text

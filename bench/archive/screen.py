@@ -1,11 +1,13 @@
 """Screen public kernels of the AI CUDA Engineer archive on the emulated device.
 
-    python bench/archive/screen.py KERNELS OUT [--first A] [--last B] [--shards N] [--until S] [--ids FILE]
+    python bench/archive/screen.py KERNELS OUT [--first A] [--last B] [--shards N] [--until S] [--ids IDS]
 
 KERNELS holds the archive's `ID.cu`, as benchmarks/kernel-bench/kernels of uiuc-kang-lab/agentic-benchmarks has them.
 `tasks/` beside this file has the functional form of each task, in our words; `ranges.csv` says which ids are its
-kernels. The kernels are asked in one random order, so that the first N are a random sample; A and B are places in it.
-OUT keeps a state and a record of each kernel; the same command goes on where it was cut, by `--until` seconds say.
+kernels. The kernels have one random order, so that the first N are a random sample; A and B are places in it. Those of
+one task are asked one after another, N processes at a time, since a task's right results are computed once a process.
+`costs.csv` has the seconds that a kernel of each task took on a host of 64 cores, which order the work. OUT keeps a
+state and a record of each kernel; the same command goes on where it was cut, by `--until` seconds say.
 """
 
 from __future__ import annotations
@@ -21,6 +23,7 @@ import signal
 import subprocess
 import sys
 import time
+from collections import deque
 from collections.abc import Sequence
 from contextlib import suppress
 from dataclasses import replace
@@ -37,8 +40,10 @@ from audit.report.progress import Progress
 HERE = Path(__file__).resolve().parent
 SEED = 20250220
 """Of the order of the kernels, and of all inputs."""
-CLOSING_S = 20.0
-"""For all shards to write their states, once they are told to end."""
+CLOSING_S, LOOK_S = 20.0, 0.2
+"""For all processes to write their states, once they are told to end; between two looks at them."""
+PIECE_S, OF_THE_TASK = 330.0, 0.4
+"""The seconds of one process, and the part of a kernel's seconds that is the same for all of its task."""
 
 
 def tasks(kernels: Path) -> dict[int, int]:
@@ -75,7 +80,7 @@ def item(number: int, task: int, kernels: Path, out: Path) -> Item:
 
 
 def screened(kernels: Path, ids: Sequence[int], out: Path) -> None:
-    """Ask the kernels of one shard, one at a time."""
+    """Ask the kernels of one piece, one at a time."""
     known = tasks(kernels)
     collection = Collection("archive", tuple(item(one, known[one], kernels, out) for one in ids))
     stages = [replace(one, in_parallel=False) for one in screening.STAGES if one.name == "emulated"]
@@ -83,11 +88,32 @@ def screened(kernels: Path, ids: Sequence[int], out: Path) -> None:
         Run(collection, out, resume=True, seed=SEED, progress=Progress(io.StringIO())).run(stages)
 
 
-def dealt(command: Sequence[str], shards: int, until: float) -> None:
-    """Run every shard in a process of its own; after `until` seconds they are ended."""
-    running = [subprocess.Popen([*command, "--shard", str(shard)]) for shard in range(shards)]
-    deadline = time.monotonic() + until
-    _waited_for(running, deadline)
+def chunks(ids: Sequence[int], kernels: Path) -> list[list[int]]:
+    """Return the ids in pieces of one task each, the longest first: a process keeps a task's right results."""
+    known, by_task = tasks(kernels), dict[int, list[int]]()
+    for one in ids:
+        by_task.setdefault(known[one], []).append(one)
+    with (HERE / "costs.csv").open(newline="") as file:
+        seconds = {int(row["task"]): float(row["seconds"]) for row in csv.DictReader(file)}
+    found = []
+    for task, group in by_task.items():
+        size = max(1, int((PIECE_S / seconds[task] - OF_THE_TASK) / (1 - OF_THE_TASK)))
+        pieces = -(-len(group) // size)
+        found += [(seconds[task] * len(group) / pieces, group[piece::pieces]) for piece in range(pieces)]
+    return [group for _, group in sorted(found, reverse=True)]
+
+
+def dealt(pieces: Sequence[Sequence[int]], given: argparse.Namespace) -> None:
+    """Run `shards` processes at a time, one a piece; after `until` seconds they are ended, and no more are begun."""
+    waiting, running = deque(enumerate(pieces)), list[subprocess.Popen[bytes]]()
+    deadline = time.monotonic() + given.until
+    while (waiting or running) and time.monotonic() < deadline:
+        running = [one for one in running if one.poll() is None]
+        while waiting and len(running) < given.shards:
+            place, ids = waiting.popleft()
+            words = ["--piece", str(place), "--ids", ",".join(map(str, ids))]
+            running.append(subprocess.Popen([sys.executable, __file__, str(given.kernels), str(given.out), *words]))
+        time.sleep(LOOK_S)
     for one in running:
         one.send_signal(signal.SIGINT)
     _waited_for(running, time.monotonic() + CLOSING_S)
@@ -102,24 +128,25 @@ def _waited_for(running: Sequence[subprocess.Popen[bytes]], deadline: float) -> 
 
 
 def main() -> None:
-    """Deal the kernels to shards, and wait for them."""
+    """Deal the kernels to processes, and wait for them."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("kernels", type=Path)
     parser.add_argument("out", type=Path)
     parser.add_argument("--first", type=int, default=0)
     parser.add_argument("--last", type=int)
-    parser.add_argument("--ids", type=Path, help="a file of ids, instead of places in the order")
+    parser.add_argument("--ids", help="ids with commas between them, or a file of ids, instead of places in the order")
     parser.add_argument("--shards", type=int, default=len(os.sched_getaffinity(0)))
-    parser.add_argument("--shard", type=int, help=argparse.SUPPRESS)
+    parser.add_argument("--piece", type=int, help=argparse.SUPPRESS)
     parser.add_argument("--until", type=float, default=30 * 86400.0)
     given = parser.parse_args()
-    if given.shard is None:
-        dealt([sys.executable, *sys.argv], given.shards, given.until)
-        return
     ids = in_order(given.kernels)[given.first : given.last]
     if given.ids is not None:
-        ids = [int(one) for one in given.ids.read_text().split()]
-    screened(given.kernels, ids[given.shard :: given.shards], given.out / f"shard_{given.shard:02}")
+        words = given.ids if given.ids.replace(",", "").isdigit() else Path(given.ids).read_text()
+        ids = [int(one) for one in words.replace(",", " ").split()]
+    if given.piece is None:
+        dealt(chunks(ids, given.kernels), given)
+    else:
+        screened(given.kernels, ids, given.out / f"shard_{given.piece:04}")
 
 
 if __name__ == "__main__":

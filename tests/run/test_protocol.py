@@ -41,7 +41,7 @@ GRADING = ORACLE.model_copy(update={"others": 1e-3})
 GRADED = {**CASE, "other": "graded"}
 VARIED = {"of": 0, "bits": {"fp32": 23.5, "tf32": None}, "trivial": {"zeros": 3}, "inputs": []}
 MOVED = {"of": 0, "variation": "one_element", "group": "moved", "headroom": {}, "outside": False,
-         "stem": "/x/0.one_element", "expected_shape": [3], "expected_dtype": "float32", "expected_at": 24}  # fmt: skip
+         "expected_shape": [3], "expected_dtype": "float32", "expected_at": 24}  # fmt: skip
 
 
 def steps() -> list[dict[str, Any]]:
@@ -85,7 +85,7 @@ def test_an_event_too_few_or_too_many_or_in_another_place_is_refused() -> None:
     assert "other inputs without their case" in refusal(GRADING, COST, CASE, GRADED, GRADED)
     assert "another case" in refusal(VARY, MOVED)
     assert "not asked for, or twice" in refusal(VARY, VARIED, MOVED, MOVED)
-    assert "not asked for, or twice" in refusal(VARY, VARIED, {**MOVED, "stem": "/etc/passwd"})
+    assert "not asked for, or twice" in refusal(VARY, VARIED, {**MOVED, "variation": "/etc/passwd"})
     assert "events about 0 of 1 cases" in refusal(VARY)
 
 

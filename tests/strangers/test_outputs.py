@@ -8,7 +8,6 @@ import json
 import shutil
 import tomllib
 from pathlib import Path
-from typing import Any
 
 import pytest
 
@@ -214,11 +213,8 @@ def test_an_imported_claim(text: str) -> None:
     }
     reference = imported(text).reference
     assert reference is not None
-    source = templates.reference_py(reference, title=text)
-    body: dict[str, Any] = {}
+    source = templates.reference_py(reference)
     compile(source, "reference.py", "exec")
-    exec(source.partition("from __future__")[0], body)  # the docstring alone
-    assert set(body) <= {"__builtins__", "__doc__"}
 
 
 def test_a_compilers_log_is_bounded_and_names_no_folder() -> None:

@@ -31,6 +31,7 @@ from audit.report.progress import Progress
 from audit.review import process
 from audit.review.process import Source
 from audit.run import environment
+from audit.run.oracle_cache import OracleCache
 from audit.run.pool import Workers
 from audit.run.requests import Cases
 from audit.sandbox import machine
@@ -112,7 +113,8 @@ class Threads:
         """The worker processes, started when first asked for."""
         with self._lock:
             if not self._started:
-                self._started.append(self._opened.enter_context(Workers(WORKERS_AN_ITEM * self.slots)))
+                cache = self._opened.enter_context(OracleCache())
+                self._started.append(self._opened.enter_context(Workers(WORKERS_AN_ITEM * self.slots, cache=cache)))
             return self._started[0]
 
     def _ask(self, asked: Asked) -> Attempt:

@@ -8,10 +8,9 @@ from typing import Any
 
 from audit.claims.importers.entries import variable
 from audit.claims.importers.imported import Reference
-from audit.model import sanitizer
 
 MOST_COLUMNS = 80
-_HEAD = '''"""{title}
+_HEAD = '''"""The task of an imported claim; `claim.toml` names it.
 
 {about}
 """
@@ -35,14 +34,13 @@ inputs, reference, oracle, cost = TASK.inputs, TASK.reference, TASK.oracle, TASK
 Options = Mapping[str, Any]
 
 
-def reference_py(reference: Reference, *, title: str) -> str:
-    """Return the text of `reference.py`."""
+def reference_py(reference: Reference) -> str:
+    """Return the text of `reference.py`; it is the same for all kernels of a task."""
     task, body = CONTRACTS[reference.contract]
     imports = "from typing import Any\n" if "Any" in (text := body(reference.options)) else ""
-    sentence = sanitizer.line(title).replace("\\", "/").replace('"', "'")
     module = MODULES.get(task, "imported_task")
     about = _ABOUT_GEMM if task == "GemmTask" else _ABOUT
-    head = _HEAD.format(title=f"The task of: {sentence}", about=about, module=module, task=task, imports=imports)
+    head = _HEAD.format(about=about, module=module, task=task, imports=imports)
     return head + text + _TAIL
 
 

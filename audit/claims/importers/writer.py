@@ -47,7 +47,7 @@ def _fill(folder: Path, imported: Imported) -> None:
     (folder / "original").mkdir(parents=True)
     (folder / "claim.toml").write_text(claim_toml.text(imported, name=folder.name), encoding="utf-8")
     if imported.reference is not None:
-        text = templates.reference_py(imported.reference, title=imported.title)
+        text = templates.reference_py(imported.reference)
         (folder / "reference.py").write_text(text, encoding="utf-8")
     if imported.claimed is not None:
         (folder / imported.claimed.file).write_bytes(imported.claimed.data)
