@@ -72,6 +72,8 @@ RULES = (
          "the claimed source does not compile, by nvcc or torch's extension builder"),
     Rule("undefined behaviour", "undefined", "result", "undefined",
          "a probe proved a race, a misuse or a read of what nobody wrote, whatever values came out"),
+    Rule("memory of another", "aliased result", "result", "aliased result",
+         "right when the call returns, but in the memory of an input, or in memory that a later call overwrites"),
     Rule("the task cannot tell", "vacuous", "task", "cannot tell",
          "a trivial candidate passes the task at its own tolerance"),
     Rule("an answer is missing", "undecided", "result", "open",

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 
 from audit.judge import causes
 from audit.judge.evidence import (
+    ALIAS,
     BUILD,
     ESCAPES,
     KERNELS,
@@ -67,10 +68,12 @@ def answered(record: Record, claimed: Variant) -> Answers:
 
 def result_answer(evidence: Evidence, lacking: tuple[str, ...]) -> ResultAnswer:
     """Is the result right? A proof decides; a missing answer leaves it open; findings of one cause are one reason."""
+    proved = evidence.proved(*PROVE_WRONG)
     failures: dict[ResultState, list[Finding]] = {
-        "wrong": evidence.proved(*PROVE_WRONG),
+        "wrong": [] if all(one.probe == ALIAS for one in proved) else proved,
         "cannot be built": evidence.proved(BUILD),
         "undefined": undefined(evidence.findings),
+        "aliased result": proved,
     }
     for state, found in failures.items():
         if found:

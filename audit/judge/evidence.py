@@ -20,6 +20,8 @@ SEES_MORE = ("memory_access",)
 BUILD = "build"
 KERNELS = "kernels_ran"
 PRECISION = "precision"
+ALIAS = "alias"
+"""The probe that makes a result wrong only beside another; alone it says that a right one does not last."""
 CORRECTNESS = ("contract", "agreement", "order", "coverage", "inherited", "inputs_intact", "memory_access")
 """The probes that must answer before a variant counts as right; `memory_access` may be skipped."""
 OPTIONAL = ("memory_access",)

@@ -180,6 +180,7 @@ NAMED_PLACES = "the kernel as audited, at the shapes, on the devices and in the 
 SCOPES = {
     "wrong": f"{NAMED_PLACES}; no speed of it is reported",
     "undefined": f"{NAMED_PLACES}; another GPU, driver or compiler may give other values",
+    "aliased result": f"{NAMED_PLACES}; its values are read before the next call",
     "cannot be built": "the source as audited, with the compiler and the versions named",
     "reduced precision": f"{NAMED_PLACES}; within the tolerance its values are right",
 }
@@ -201,7 +202,7 @@ MISTIMED = {
 }
 """The reason for the confidence, and the scope, by the probe; the first one that failed decides."""
 WORDS: dict[VerdictName, Callable[[Answers], Words]] = {
-    **dict.fromkeys(("wrong", "cannot be built", "undefined", "reduced precision"), _failed),
+    **dict.fromkeys(("wrong", "cannot be built", "undefined", "aliased result", "reduced precision"), _failed),
     "vacuous": _vacuous,
     "undecided": _undecided,
     "mistimed": _mistimed,

@@ -41,6 +41,7 @@ VerdictName = Literal[
     "wrong",
     "cannot be built",
     "undefined",
+    "aliased result",
     "vacuous",
     "undecided",
     "reduced precision",
@@ -51,7 +52,7 @@ VerdictName = Literal[
     "no defect found",
     "not-applicable",
 ]
-ResultState = Literal["right", "wrong", "cannot be built", "undefined", "reduced precision", "open"]
+ResultState = Literal["right", "wrong", "cannot be built", "undefined", "aliased result", "reduced precision", "open"]
 TaskState = Literal["can tell", "only at other inputs", "cannot tell", "open"]
 RungState = Literal["passed", "failed", "undefined", "undecided"]
 RatioState = Literal["reached", "not reached", "weak baseline", "not its own", "mistimed", "open", "not measured"]

@@ -27,7 +27,7 @@ CARRIES_OVER = (
     "that nobody asked, with the place where it was seen. A time speaks only for the GPU it was measured on: where no "
     "record was made, the speed is NOT MEASURED, whatever another GPU showed."
 )
-PROVED = ("wrong", "cannot be built", "undefined", "reduced precision")
+PROVED = ("wrong", "cannot be built", "undefined", "aliased result", "reduced precision")
 """Verdicts that rest on a proof about the source and are shown beside GPUs without a record."""
 
 

@@ -25,6 +25,7 @@ SUPPORT: dict[VerdictName, str] = {
     "mistimed": "contradicted",
     "vacuous": "contradicted",
     "undefined": "smaller",
+    "aliased result": "smaller",
     "reduced precision": "smaller",
     "overstated": "smaller",
     "weak baseline": "reserved",

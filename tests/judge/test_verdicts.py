@@ -44,6 +44,8 @@ ROWS: list[tuple[str, list[Finding], str]] = [
     ("undefined behaviour", [*RIGHT[:-1], RACE, TASK, ROUGH, IDLE, FLOOR], "undefined"),
     ("undefined behaviour", [RACE, finding("build", "error"), TASK, ROUGH, IDLE, FLOOR], "undefined"),
     ("undefined behaviour", [*RIGHT[1:], finding("contract", "fail", grade="undefined"), TASK, FLOOR], "undefined"),
+    ("memory of another", [*RIGHT, finding("alias", "fail"), TASK, ROUGH, IDLE, FLOOR], "aliased result"),
+    ("memory of another", [*RIGHT[1:], finding("alias", "fail"), TASK], "aliased result"),
     ("the task cannot tell", [TASK, ROUGH, LATE, IDLE, FLOOR], "vacuous"),
     ("an answer is missing", [finding("build", "error"), *RIGHT, ROUGH, IDLE, FLOOR], "undecided"),
     ("an answer is missing", [*RIGHT[1:], ROUGH, LATE, IDLE, FLOOR], "undecided"),
@@ -115,7 +117,8 @@ def test_any_probe_fails_a_kernel_by_proof_alone_and_blocks_by_an_error(record: 
         findings = (*others, finding(probe, "fail", grade=grade), FLOOR)
         verdicts[grade] = judge.judge(record.model_copy(update={"findings": findings})).name
     broken = judge.judge(record.model_copy(update={"findings": (*others, finding(probe, "error"), FLOOR)}))
-    assert (verdicts["proved"], verdicts["undefined"]) == ("wrong", "undefined")
+    proved = "aliased result" if probe == evidence.ALIAS else "wrong"
+    assert (verdicts["proved"], verdicts["undefined"]) == (proved, "undefined")
     assert verdicts["hint"] in ("undecided", "mistimed")
     assert broken.name == "undecided"
     assert any(probe in text for text in broken.missing)

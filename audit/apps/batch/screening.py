@@ -44,7 +44,9 @@ WORKERS_AN_ITEM = 4
 MOST_REASONS = 4
 ORACLE_LIMIT_S, SESSION_LIMIT_S, KERNEL_LIMIT_S = 60.0, 30.0, 10.0
 IMPOSSIBLE, NO_CLAIM = "impossible time", "cannot be audited"
-SETTLE = ("wrong", "cannot be built", "undefined", "vacuous", "reduced precision", "overstated", "mistimed")
+SETTLE = (
+    "wrong", "cannot be built", "undefined", "aliased result", "vacuous", "reduced precision", "overstated", "mistimed",
+)  # fmt: skip
 """Verdicts that hold whatever a GPU would say: each rests on proof."""
 
 

@@ -27,7 +27,9 @@ CRATE = "ro-crate-metadata.json"
 STATEMENT = "test-result.json"
 RESULTS = {
     "confirmed": "PASSED",
-    **dict.fromkeys(("wrong", "undefined", "vacuous", "reduced precision", "mistimed", "overstated"), "FAILED"),
+    **dict.fromkeys(
+        ("wrong", "undefined", "aliased result", "vacuous", "reduced precision", "mistimed", "overstated"), "FAILED"
+    ),
 }
 """A verdict in the words of in-toto; any other says too little to pass or fail, and is a warning."""
 TYPES = {

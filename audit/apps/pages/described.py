@@ -10,7 +10,7 @@ from typing import Literal, TypeVar, get_args
 
 from audit import claims
 from audit.judge import RULES, opened
-from audit.judge.evidence import CORRECTNESS, ESCAPES, KERNELS, OPTIONAL, PRECISION, REPLACED
+from audit.judge.evidence import ALIAS, CORRECTNESS, ESCAPES, KERNELS, OPTIONAL, PRECISION, REPLACED
 from audit.model import VerdictName
 from audit.model.base import Frozen
 from audit.model.errors import BadInput
@@ -141,7 +141,12 @@ def _effect(name: str, text: ProbeText) -> str:
         return "A kernel counts as right only when this probe has answered and no failure of it is proved."
     if text.worst == "hint":
         return "A failure is a hint and decides nothing; an error blocks a verdict in the kernel's favour."
-    by_name = {KERNELS: "overstated", PRECISION: "reduced precision", **dict.fromkeys((REPLACED, *ESCAPES), "mistimed")}
+    by_name = {
+        KERNELS: "overstated",
+        PRECISION: "reduced precision",
+        ALIAS: "aliased result",
+        **dict.fromkeys((REPLACED, *ESCAPES), "mistimed"),
+    }
     rule = by_name.get(name, "wrong")
     return f"A proved failure gives `{rule}`; an error blocks a verdict in the kernel's favour; a skip blocks nothing."
 
