@@ -1,101 +1,105 @@
-"""Write the table of verdicts of a screening, and its counts into the page beside it.
+"""Write the table of verdicts of a screening, and all that follows from the committed tables.
 
     python bench/archive/results.py KERNELS OUT... [--gpu FILE]
+    python bench/archive/results.py
 
 OUT are folders of `screen.py`; of a kernel in several the last counts. FILE has verdicts on a GPU, a list of `id` and
-`verdict` in JSON. Writes `verdicts.csv` under `reports/datasets/ai_cuda_engineer/` and the counts in its `README.md`,
-where `readings.csv` has what readers of the sources made of the failures.
+`verdict` in JSON; without it those of the committed table stay. The first form writes `verdicts.csv` under
+`reports/datasets/ai_cuda_engineer/`, with the class of each cause by `causes.py`. Both forms then write `by_task.csv`,
+`by_cause.csv`, the figures, and the parts between two comments of the pages in PARTS. `readings.csv` has what readers
+of the sources made of the failures, `instructive.csv` the failures that are told with a repair, which `repairs.py` asks
+again.
 """
 
 from __future__ import annotations
 
 import argparse
-import csv
-import hashlib
 import json
-import math
-import re
-from collections import Counter
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 
-from screen import tasks
+import counted
+import figures
+import paper
+import raw
+import tables
+from committed import FOLDER, ROOT, Row, read, write
 
-from audit.apps.batch import state
-from audit.apps.batch.state import ItemState
-
-FOLDER = Path(__file__).resolve().parents[2] / "reports" / "datasets" / "ai_cuda_engineer"
-COLUMNS = ("id", "task", "sha256", "verdict", "evidence", "read", "gpu")
-NO_ANSWER = "no answer"
-EVIDENCE = 240
-"""Characters of the first reason that are kept."""
-
-
-def rows(kernels: Path, folders: list[Path], gpu: dict[int, str]) -> list[dict[str, str]]:
-    """Return one row a kernel, by id."""
-    known, found = tasks(kernels), dict[int, dict[str, str]]()
-    with (FOLDER / "readings.csv").open(newline="") as file:
-        read = {int(row["id"]): row["judgement"] for row in csv.DictReader(file)}
-    for folder in folders:
-        for path in sorted(folder.glob("shard_*/items/*.json")):
-            one = state.read(ItemState, path)
-            if one.last is None:
-                continue
-            number, verdict = int(one.item[1:]), one.last.verdict or one.last.outcome
-            found[number] = {
-                "id": str(number),
-                "task": str(known[number]),
-                "sha256": hashlib.sha256((kernels / f"{number}.cu").read_bytes()).hexdigest(),
-                "verdict": NO_ANSWER if one.last.outcome == NO_ANSWER else verdict,
-                "evidence": (one.last.reasons or ("",))[0][:EVIDENCE],
-                "read": read.get(number, ""),
-                "gpu": gpu.get(number, ""),
-            }
-    return [found[number] for number in sorted(found)]
-
-
-def interval(number: int, of: int) -> tuple[float, float]:
-    """Return Wilson's 95 % interval of a share."""
-    z, share = 1.96, number / of
-    middle = (share + z * z / (2 * of)) / (1 + z * z / of)
-    half = z / (1 + z * z / of) * math.sqrt(share * (1 - share) / of + z * z / (4 * of * of))
-    return middle - half, middle + half
+HERE = FOLDER.relative_to(ROOT).as_posix()
+PARTS: Mapping[str, Mapping[str, Callable[[Sequence[Row]], str]]] = {
+    f"{HERE}/README.md": {
+        "headline": tables.headline,
+        "verdicts": tables.verdicts,
+        "families": tables.families,
+        "tasks": lambda rows: tables.tasks(counted.by_task(rows)),
+        "causes": tables.causes,
+        "unanswered": tables.unanswered,
+        "examples": tables.examples,
+        "readers": tables.readers,
+        "gpu": tables.gpu,
+    },
+    f"{HERE}/note.md": {"headline": tables.headline},
+    "docs/gallery.md": {"archive": paper.gallery},
+    "docs/findings.md": {
+        "abstract": paper.abstract,
+        "families": lambda rows: tables.families(rows).replace("](figures", f"](../{HERE}/figures"),
+        "causes": paper.causes,
+        "repairs": lambda _: paper.repairs(),
+        "cuda_l1": lambda _: paper.lint("cuda_l1"),
+        "cuda_l2": lambda _: paper.lint("cuda_l2"),
+        "reconstructions": lambda _: paper.reconstructions(),
+        "error rates": lambda _: paper.error_rates(),
+    },
+}
+"""Files with parts between two comments that name them."""
 
 
-def counts(every: list[dict[str, str]]) -> str:
-    """Return the counts of verdicts as a table in Markdown."""
-    lines = ["| Verdict | Kernels | Share | 95 % interval |", "| --- | ---: | ---: | --- |"]
-    for verdict, number in Counter(row["verdict"] for row in every).most_common():
-        low, high = interval(number, len(every))
-        lines.append(f"| {verdict} | {number} | {number / len(every):.1%} | {low:.1%} to {high:.1%} |")
-    return "\n".join(lines)
+def pages(rows: Sequence[Row]) -> dict[Path, str]:
+    """Return every page with its parts made anew, by its path."""
+    return {
+        ROOT / name: _filled(ROOT / name, {part: make(rows) for part, make in parts.items()})
+        for name, parts in PARTS.items()
+    }
 
 
-def on_gpu(every: list[dict[str, str]]) -> str:
-    """Return the verdicts of both devices side by side as a table in Markdown."""
-    pairs = Counter((row["verdict"], row["gpu"]) for row in every if row["gpu"])
-    lines = ["| Emulated device | On the GPU | Kernels |", "| --- | --- | ---: |"]
-    return "\n".join([*lines, *(f"| {here} | {there} | {number} |" for (here, there), number in sorted(pairs.items()))])
+def _filled(path: Path, parts: Mapping[str, str]) -> str:
+    text = path.read_text(encoding="utf-8")
+    for name, made in parts.items():
+        begin, end = f"<!-- {name}: printed by bench/archive/results.py -->\n", f"<!-- end of {name} -->\n"
+        if text.count(begin) != 1 or text.count(end) != 1:
+            raise SystemExit(f"{path}: {begin.strip()} and {end.strip()} must stand there once each")
+        text = text.partition(begin)[0] + begin + made + "\n" + end + text.partition(end)[2]
+    return text
+
+
+def _screened(kernels: Path, folders: list[Path], gpu: Path | None) -> None:
+    """Write the table of verdicts from the folders of a screening."""
+    on_gpu = {row["id"]: row["gpu"] for row in read("verdicts.csv")}
+    if gpu is not None:
+        on_gpu = {str(one["id"]): one["verdict"] for one in json.loads(gpu.read_text())}
+    rows = raw.rows(kernels, folders, on_gpu)
+    write("verdicts.csv", rows, raw.COLUMNS)
 
 
 def main() -> None:
-    """Write the table and the counts."""
+    """Write tables, figures and pages."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("kernels", type=Path)
-    parser.add_argument("out", type=Path, nargs="+")
+    parser.add_argument("kernels", type=Path, nargs="?")
+    parser.add_argument("out", type=Path, nargs="*")
     parser.add_argument("--gpu", type=Path)
     given = parser.parse_args()
-    asked = json.loads(given.gpu.read_text()) if given.gpu else []
-    every = rows(given.kernels, given.out, {one["id"]: one["verdict"] for one in asked})
-    with (FOLDER / "verdicts.csv").open("w", newline="", encoding="utf-8") as file:
-        table = csv.DictWriter(file, COLUMNS, lineterminator="\n")
-        table.writeheader()
-        table.writerows(every)
-    page = FOLDER / "README.md"
-    text = page.read_text(encoding="utf-8")
-    for name, part in (("counts", counts(every)), ("gpu", on_gpu(every))):
-        text = re.sub(rf"(<!-- {name} -->\n).*?(<!-- end of {name} -->)", rf"\1{part}\n\2", text, flags=re.DOTALL)
-    page.write_text(text, encoding="utf-8")
-    print(counts(every), on_gpu(every), sep="\n\n")
+    if given.kernels is not None:
+        if not given.out:
+            parser.error("no folder of screen.py is named")
+        _screened(given.kernels, given.out, given.gpu)
+    rows = read("verdicts.csv")
+    tasks = counted.by_task(rows)
+    write("by_task.csv", tasks, counted.BY_TASK)
+    write("by_cause.csv", counted.by_cause(rows), counted.BY_CAUSE)
+    figures.drawn(rows, tasks)
+    for path, text in pages(rows).items():
+        path.write_text(text, encoding="utf-8")
+    print(tables.headline(rows), tables.verdicts(rows), tables.gpu(rows), sep="\n\n")
 
 
 if __name__ == "__main__":

@@ -1,0 +1,57 @@
+"""Make the one change of each instructive failure in the public file, and ask the kit about the repaired source.
+
+    python bench/archive/repairs.py KERNELS OUT [--shards N]
+
+KERNELS as in `screen.py`. The column `edit` of `instructive.csv` is a script of sed with our change and the few words
+it needs. The repaired files are put into OUT/kernels and screened into OUT. Prints every verdict beside the committed
+one, and exits with 1 where they differ.
+"""
+
+from __future__ import annotations
+
+import argparse
+import subprocess
+import sys
+from pathlib import Path
+
+import raw
+from committed import read
+from screen import dealt
+
+DAY_S = 86400.0
+
+
+def repaired(kernels: Path, out: Path) -> list[str]:
+    """Write the repaired files, and return their ids."""
+    out.mkdir(parents=True, exist_ok=True)
+    every = read("instructive.csv")
+    for row in every:
+        source = (kernels / f"{row['id']}.cu").read_bytes()
+        edited = subprocess.run(["sed", row["edit"]], input=source, capture_output=True, check=True).stdout
+        if edited == source:
+            raise SystemExit(f"{row['id']}.cu: the edit changes nothing: is it the archive's file?")
+        (out / f"{row['id']}.cu").write_bytes(edited)
+    return [row["id"] for row in every]
+
+
+def main() -> None:
+    """Repair, screen, and compare."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("kernels", type=Path)
+    parser.add_argument("out", type=Path)
+    parser.add_argument("--shards", type=int, default=2)
+    given = parser.parse_args()
+    folder, ids = given.out / "kernels", given.out / "ids"
+    ids.write_text("\n".join(repaired(given.kernels, folder)))
+    screen = Path(__file__).with_name("screen.py")
+    dealt([sys.executable, str(screen), str(folder), str(given.out), "--ids", str(ids), "--shards", str(given.shards)],
+          given.shards, DAY_S)  # fmt: skip
+    found = {row["id"]: row["verdict"] for row in raw.rows(folder, [given.out], {})}
+    pairs = [(row["id"], row["repaired"], found.get(row["id"], "not asked")) for row in read("instructive.csv")]
+    for number, committed, now in pairs:
+        print(f"{number}: {now}" + ("" if committed == now else f"; committed: {committed}"))
+    sys.exit(any(committed != now for _, committed, now in pairs))
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,142 @@
+"""The parts of the archive's page that follow from the committed tables, as Markdown."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Sequence
+
+import counted
+from committed import ARCHIVE, FAILURES, VERDICTS, Row, family, read, task_names
+from counted import percent, share
+
+MEANINGS = {
+    "no defect found": "every probe that was asked passed; this is no proof",
+    "wrong": "the values, the shape or the launch are wrong at the claimed size, or at one that counts for it",
+    "undefined": "undefined by CUDA's rules, whatever the values are: a race, a read of an unwritten or absent value",
+    "reduced precision": "right to fewer bits than the task's type has",
+    "mistimed": "work goes on after the call has returned, where a timer does not see it",
+    "overstated": "a library or torch does the work, or the claimed size launches none of the source's kernels",
+    "vacuous": "the task takes a trivial candidate, such as zeros, for right",
+    "cannot be built": "nvcc 13 with the headers of torch 2.11 or later refuses it, or it binds no function for Python",
+    "no answer": "the emulated device cannot tell; the classes below say why",
+}
+ON_GPU = {"wrong": ", on a GPU too", "right at its inputs": ", on a GPU right at its inputs"}
+LEAST = 3
+"""Kernels of a class that has a line of its own."""
+
+
+def lined(head: Sequence[str], rows: Iterable[Sequence[object]], *, right: int = 0) -> str:
+    """Return a table whose first columns are text and the last `right` numbers."""
+    rule = ["---"] * (len(head) - right) + ["---:"] * right
+    cells = [[str(cell).replace("|", "\\|") for cell in row] for row in rows]
+    return "\n".join(f"| {' | '.join(row)} |" for row in (list(head), rule, *cells))
+
+
+def headline(rows: Sequence[Row]) -> str:
+    """Return the answer in one sentence."""
+    counts, of = counted.verdicts(rows), len(rows)
+    return (
+        f"**Of {of:,} public kernels, drawn at random from {ARCHIVE:,}, no defect was found in "
+        f"{percent(counts['no defect found'], of)}. {percent(counted.faulty(rows), of)} are wrong, rest on undefined "
+        f"behaviour or leave the work to a library; {percent(counts['cannot be built'], of)} cannot be built; "
+        f"{percent(counts['no answer'], of)} have no answer.**"
+    )
+
+
+def verdicts(rows: Sequence[Row]) -> str:
+    """Return the counts of verdicts with what each says."""
+    counts = counted.verdicts(rows)
+    lines = [(name, MEANINGS[name], counts[name], share(counts[name], len(rows))) for name in VERDICTS if counts[name]]
+    return lined(("Verdict", "What it says", "Kernels", "Share (95 %)"), lines, right=2)
+
+
+def families(rows: Sequence[Row]) -> str:
+    """Return the figure of families with its numbers in words."""
+    groups: dict[str, list[Row]] = {}
+    for row in rows:
+        groups.setdefault(family(int(row["task"])), []).append(row)
+    told = "; ".join(f"{name}: {counted.faulty(own)} of {len(own)} found faulty" for name, own in groups.items())
+    return f"![Verdicts by family of tasks. {told}.](figures/by_family.png)"
+
+
+def tasks(by_task: Sequence[Row]) -> str:
+    """Return the tasks with the largest shares, and how many have none."""
+    top = [row for row in by_task if int(row["asked"]) >= 5][:5]
+    told = "; ".join(f"{row['task']}, {row['name']}: {_faulty(row)} of {row['asked']}" for row in top)
+    none = sum(_faulty(row) == 0 for row in by_task)
+    return (
+        f"{len(by_task)} tasks were drawn. Of those with five kernels or more these have the largest shares found "
+        f"faulty: {told}. "
+        f"In {none} tasks no kernel was found faulty. A share of ten kernels is uncertain by 25 points: "
+        "[by_task.csv](by_task.csv) has every task with its counts and intervals."
+    )
+
+
+def _faulty(row: Row) -> int:
+    return sum(int(row[name]) for name in FAILURES)
+
+
+def causes(rows: Sequence[Row]) -> str:
+    """Return the classes of failures, with what the readers made of those of them that they read."""
+    said = {row["id"]: row for row in read("readings.csv")}
+    every = [one for one in counted.causes(rows) if one[0] in (*FAILURES, "vacuous")]
+    lines = []
+    for verdict, name, own in (one for one in every if len(one[2]) >= LEAST):
+        there = [said[row["id"]] for row in own if row["id"] in said]
+        right = sum(row["judgement"] == "right" for row in there)
+        words = Counter(row["defect"] for row in there).most_common(1)
+        often = f"{words[0][0]} ({words[0][1]})" if words else ""
+        of = f"{right} of {len(there)}" if there else ""
+        lines.append((verdict, name, often, of, len(own), share(len(own), len(rows))))
+    head = ("Verdict", "Class", "Readers' most frequent words", "Read and right", "Kernels", "Share of all (95 %)")
+    rest = sum(len(own) for _, _, own in every if len(own) < LEAST)
+    return f"{lined(head, lines, right=3)}\n\n{rest} kernels are in classes of less than {LEAST}."
+
+
+def unanswered(rows: Sequence[Row]) -> str:
+    """Return the classes of kernels that cannot be built or have no answer."""
+    told = list[str]()
+    for wanted in ("cannot be built", "no answer"):
+        own = ", ".join(f"{name} ({len(of)})" for verdict, name, of in counted.causes(rows) if verdict == wanted)
+        told.append(f"- *{wanted}*: {own or 'none'}.")
+    last = "[by_cause.csv](by_cause.csv) has every class with its interval, `verdicts.csv` that of each kernel."
+    return "\n".join([*told, "", last])
+
+
+def readers(rows: Sequence[Row]) -> str:
+    """Return what readers of the sources said."""
+    judged = Counter(row["judgement"] for row in read("readings.csv"))
+    of = judged.total()
+    failed = [row for row in rows if row["verdict"] in FAILURES]
+    seen = sum(bool(row["read"]) or row["gpu"] == "wrong" for row in failed)
+    table = lined(("Judgement of the reader", "Kernels"), judged.most_common(), right=1)
+    return (
+        f"{seen:,} of {len(failed):,} failures have a second witness: a reader of the source, who was asked to find "
+        "the kit wrong ([readings.csv](readings.csv)), or an H200, where the values are wrong as well. "
+        f"Of {of} sources read, the verdict is false in {share(judged['false'], of)}.\n\n{table}"
+    )
+
+
+def gpu(rows: Sequence[Row]) -> str:
+    """Return the verdicts of both devices side by side."""
+    pairs = Counter((row["verdict"], row["gpu"]) for row in rows if row["gpu"])
+    sound = counted.on_gpu(rows, "no defect found")
+    lines = [(here, there, number) for (here, there), number in sorted(pairs.items())]
+    return (
+        f"{lined(('Emulated device', 'On the GPU', 'Kernels'), lines, right=1)}\n\n"
+        f"Of {len(sound)} kernels with no defect found and an answer on the GPU, {sound.count('wrong')} is wrong "
+        f"there: {share(sound.count('wrong'), len(sound))}."
+    )
+
+
+def examples(rows: Sequence[Row]) -> str:
+    """Return the instructive failures: what happens, the one change, and the verdict of the repaired source."""
+    known, names = {row["id"]: row for row in rows}, task_names()
+    lines = []
+    for one in read("instructive.csv"):
+        own = known[one["id"]]
+        verdict = own["verdict"] + ON_GPU.get(own["gpu"], "")
+        task = f"{own['task']}: {names[int(own['task'])]}"
+        lines.append((one["id"], task, verdict, one["line"], one["happens"], one["change"], one["repaired"]))
+    head = ("Id", "Task", "Verdict", "Line", "What happens", "One change", "Verdict then")
+    return lined(head, lines)

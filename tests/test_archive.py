@@ -1,0 +1,111 @@
+"""The archive's pages say what its committed tables say, and a class of a cause follows from the words of a record."""
+
+from __future__ import annotations
+
+import csv
+import importlib
+import re
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+ROOT = Path(__file__).resolve().parents[1]
+BENCH = ROOT / "bench" / "archive"
+FOLDER = ROOT / "reports" / "datasets" / "ai_cuda_engineer"
+CAUSES = (
+    ("no defect found", "a GPU must time it", ""),
+    ("wrong", "claimed_launches: width=256, the claimed shape: launch of k refused: the GPU refuses this launch: grid "
+     "(4286578689, 1, 1) is over (2147483647, 65535, 65535)", "an integer overflows at the claimed size"),
+    ("wrong", "claimed_launches: launch of k refused: the GPU refuses this launch: grid (1, 460800, 1) is over "
+     "(2147483647, 65535, 65535)", "a launch that the GPU refuses"),
+    ("wrong", "claimed_launches: N=2048, the claimed shape, is refused: RuntimeError: too large; N=128 comes back "
+     "with a result", "the host code refuses the claimed size"),
+    ("wrong", "contract: expected a float32 tensor of shape [16] on cpu, got 2 tensors on cpu",
+     "a result of another shape, type or number"),
+    ("wrong", "memory_access: N=256: out-of-bounds-write in line 26 of k (4,096 times): writes 4 bytes outside every "
+     "shared variable", "out of bounds of shared memory"),
+    ("wrong", "claimed_blocks: the claimed shape: illegal-address in line 58 of k", "out of bounds of global memory"),
+    ("wrong", "coverage: N=256: 2 of 128 rows written, 99.194 % of the output is never written",
+     "output left unwritten"),
+    ("wrong", "agreement: N=256: 9 of 9 elements wrong; at [0] expected 1, got nan; beside undefined behaviour "
+     "(uninitialised-read: reads shared memory that no thread of the block has written)",
+     "shared memory read before it is written"),
+    ("wrong", "agreement: N=256: 9 of 9 elements wrong; at [0] expected 1, got 2",
+     "wrong values at the task's own inputs"),
+    ("wrong", "fresh_values: batch_size=128: one element changed at the same address: 1 of 1 elements wrong",
+     "right at the task's own inputs, wrong at others"),
+    ("undefined", "memory_access: N=256: race-shared in line 51 of k (9 times)", "a race on shared memory"),
+    ("undefined", "memory_access: N=256: exited-lane-read in line 44 of k",
+     "a lane that takes no part in a shuffle is read"),
+    ("overstated", "kernels_ran: N=2: the source has no kernel of its own; a library did the work",
+     "no kernel in the source"),
+    ("cannot be built", "build: nvcc refuses it: claimed.cu(3): error: identifier \"N\" is undefined",
+     "a name is not declared"),
+    ("no answer", "agreement: N=2: 1 of 9 elements wrong; the claim does not speak of this shape",
+     "wrong at a smaller size alone"),
+    ("wrong", "words of no probe", "other"),
+)  # fmt: skip
+
+
+def rows(name: str) -> list[dict[str, str]]:
+    with (FOLDER / name).open(newline="", encoding="utf-8") as file:
+        return list(csv.DictReader(file))
+
+
+@pytest.fixture
+def archive(monkeypatch: pytest.MonkeyPatch) -> Iterator[Any]:
+    """The scripts of the archive by name; they leave no module behind."""
+    monkeypatch.syspath_prepend(BENCH)
+    before = set(sys.modules)
+    yield importlib.import_module
+    for name in set(sys.modules) - before:
+        if str(getattr(sys.modules[name], "__file__", None) or "").startswith(str(BENCH)):
+            del sys.modules[name]
+
+
+@pytest.mark.parametrize(("verdict", "words", "expected"), CAUSES)
+def test_the_class_of_a_cause(archive: Any, verdict: str, words: str, expected: str) -> None:
+    assert archive("causes").of(verdict, [words]) == expected
+
+
+def test_pages_and_tables_follow_from_the_committed_rows(archive: Any) -> None:
+    results, counted = archive("results"), archive("counted")
+    every = rows("verdicts.csv")
+    stale = [str(path.relative_to(ROOT)) for path, text in results.pages(every).items() if path.read_text() != text]
+    assert stale == [], "python bench/archive/results.py writes them again"
+    assert rows("by_task.csv") == counted.by_task(every)
+    assert rows("by_cause.csv") == counted.by_cause(every)
+
+
+def test_counts_add_up(archive: Any) -> None:
+    every, verdicts = rows("verdicts.csv"), archive("committed").VERDICTS
+    by_task = rows("by_task.csv")
+    assert sum(int(row["asked"]) for row in by_task) == len(every)
+    assert all(int(row["asked"]) == sum(int(row[name]) for name in verdicts) for row in by_task)
+    assert all(bool(row["cause"]) != (row["verdict"] == "no defect found") for row in every)
+
+
+def test_an_interval_holds_its_share(archive: Any) -> None:
+    counted = archive("counted")
+    for number, of in ((0, 10), (1, 83), (10, 10)):
+        low, high = counted.interval(number, of)
+        assert 0 <= low <= number / of <= high <= 1
+    assert counted.interval(0, 0) == (0, 1)
+
+
+def test_instructive_failures_were_read_and_found_right() -> None:
+    known = {row["id"]: row for row in rows("verdicts.csv")}
+    told = rows("instructive.csv")
+    assert len({row["id"] for row in told}) == len(told) == 20
+    assert {known[row["id"]]["read"] for row in told} == {"right"}
+    assert all(re.search(r"^lines? \d+", row["change"]) and row["edit"] for row in told)
+
+
+def test_every_figure_of_the_page_is_there() -> None:
+    page = (FOLDER / "README.md").read_text(encoding="utf-8")
+    named = re.findall(r"\]\((figures/[^)]+|\w+\.(?:csv|md))\)", page)
+    assert named
+    assert all((FOLDER / one).is_file() for one in named)
