@@ -106,6 +106,6 @@ def test_instructive_failures_were_read_and_found_right() -> None:
 
 def test_every_figure_of_the_page_is_there() -> None:
     page = (FOLDER / "README.md").read_text(encoding="utf-8")
-    named = re.findall(r"\]\((figures/[^)]+|\w+\.(?:csv|md))\)", page)
+    named = re.findall(r"\]\((figures/[^)]+|\w+\.(?:csv|md|parquet))\)", page)
     assert named
     assert all((FOLDER / one).is_file() for one in named)

@@ -46,6 +46,18 @@ def write(name: str, rows: Sequence[Row], columns: Sequence[str]) -> None:
         table.writerows(rows)
 
 
+def write_parquet(rows: Sequence[Row]) -> None:
+    """Write the verdicts once more for readers of Parquet, where pyarrow is there (`pip install .[datasets]`)."""
+    try:
+        import pyarrow
+        from pyarrow import parquet
+    except ImportError:
+        print("verdicts.parquet is left as it is: pyarrow is not installed")
+        return
+    typed = [row | {"id": int(row["id"]), "task": int(row["task"])} for row in rows]
+    parquet.write_table(pyarrow.Table.from_pylist(typed), FOLDER / "verdicts.parquet", compression="zstd")
+
+
 def task_names() -> dict[int, str]:
     """Return what each task computes, in our words: the first line of its text, without the full stop."""
     texts = {int(path.stem): path.read_text(encoding="utf-8") for path in (HERE / "tasks").glob("*.py")}

@@ -53,10 +53,10 @@ def causes(rows: Sequence[Row]) -> str:
     """Return the largest classes of failures, and the tasks that hold most of them."""
     found = [one for one in counted.causes(rows) if one[0] in FAILURES and len(one[2]) >= LEAST]
     top = sorted(found, key=lambda one: -len(one[2]))[:LARGEST]
-    lines = [(verdict, name, len(own), share(len(own), len(rows))) for verdict, name, own in top]
+    lines = [(f"{verdict}: {name}", len(own), share(len(own), len(rows))) for verdict, name, own in top]
     tasks = Counter(row["task"] for row in rows if row["verdict"] in FAILURES).most_common(3)
     told = ", ".join(f"task {task}: {number}" for task, number in tasks)
-    table = lined(("Verdict", "Class of the cause", "Kernels", "Share of all (95 %)"), lines, right=2)
+    table = lined(("Verdict: class of the cause", "Kernels", "Share of all (95 %)"), lines, right=2)
     return f"{table}\n\nThe tasks with most failures are {told}."
 
 

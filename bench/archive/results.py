@@ -5,10 +5,10 @@
 
 OUT are folders of `screen.py`; of a kernel in several the last counts. FILE has verdicts on a GPU, a list of `id` and
 `verdict` in JSON; without it those of the committed table stay. The first form writes `verdicts.csv` under
-`reports/datasets/ai_cuda_engineer/`, with the class of each cause by `causes.py`. Both forms then write `by_task.csv`,
-`by_cause.csv`, the figures, and the parts between two comments of the pages in PARTS. `readings.csv` has what readers
-of the sources made of the failures, `instructive.csv` the failures that are told with a repair, which `repairs.py` asks
-again.
+`reports/datasets/ai_cuda_engineer/`, with the class of each cause by `causes.py`. Both forms then write
+`verdicts.parquet`, `by_task.csv`, `by_cause.csv`, the figures, and the parts between two comments of the pages in
+PARTS. `readings.csv` has what readers of the sources made of the failures, `instructive.csv` the failures that are told
+with a repair, which `repairs.py` asks again.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ import figures
 import paper
 import raw
 import tables
-from committed import FOLDER, ROOT, Row, read, write
+from committed import FOLDER, ROOT, Row, read, write, write_parquet
 
 HERE = FOLDER.relative_to(ROOT).as_posix()
 PARTS: Mapping[str, Mapping[str, Callable[[Sequence[Row]], str]]] = {
@@ -93,6 +93,7 @@ def main() -> None:
             parser.error("no folder of screen.py is named")
         _screened(given.kernels, given.out, given.gpu)
     rows = read("verdicts.csv")
+    write_parquet(rows)
     tasks = counted.by_task(rows)
     write("by_task.csv", tasks, counted.BY_TASK)
     write("by_cause.csv", counted.by_cause(rows), counted.BY_CAUSE)
