@@ -44,7 +44,7 @@ def abstract(rows: Sequence[Row]) -> str:
         f"{counts['cannot be built']:,} cannot be built and {counts['no answer']:,} have no answer. Readers held "
         f"{judged.total()} verdicts of failure against the sources: {judged['right']} are right and "
         f"{judged['false']} false, {share(judged['false'], judged.total())}. Of {len(sound)} kernels with no "
-        f"defect found that a GPU answered for, {missed} is wrong there: {share(missed, len(sound))}. "
+        f"defect found that a GPU answered for, it found {missed} wrong: {share(missed, len(sound))}. "
         "Shares have Wilson's 95 % interval."
     )
 

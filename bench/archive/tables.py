@@ -124,8 +124,8 @@ def gpu(rows: Sequence[Row]) -> str:
     lines = [(here, there, number) for (here, there), number in sorted(pairs.items())]
     return (
         f"{lined(('Emulated device', 'On the GPU', 'Kernels'), lines, right=1)}\n\n"
-        f"Of {len(sound)} kernels with no defect found and an answer on the GPU, {sound.count('wrong')} is wrong "
-        f"there: {share(sound.count('wrong'), len(sound))}."
+        f"Of {len(sound)} kernels with no defect found and an answer on the GPU, wrong there are "
+        f"{sound.count('wrong')}: {share(sound.count('wrong'), len(sound))}."
     )
 
 
