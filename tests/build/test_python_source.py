@@ -216,3 +216,10 @@ def test_a_text_of_too_many_pieces_is_not_supported() -> None:
 def test_a_source_nested_too_deeply_fails_no_kernel() -> None:
     with pytest.raises(Unsupported, match="nested this deeply"):
         PythonSource("-" * 200_000 + "1")
+
+
+def test_torch_takes_no_second_definition_of_a_module() -> None:
+    module = "PYBIND11_MODULE(TORCH_EXTENSION_NAME, m) {}"
+    text = f"load_inline(name='m', cpp_sources='int run(); {module}', functions=['run'])\n"
+    assert "adds a second one" in PythonSource(BUILDER + text).inline[0].refusal
+    assert not PythonSource(BUILDER + text.replace("functions", "verbose")).inline[0].refusal

@@ -42,6 +42,14 @@ KNOWN_BAD: dict[str, list[str]] = {
         INLINE
         + "def build():\n    cpp = ''\n    return load_inline(name='m', cpp_sources=cpp, functions=['run'])  # HERE\n",
     ],
+    "second_module": [
+        INLINE
+        + "CPP = 'int run(); PYBIND11_MODULE(TORCH_EXTENSION_NAME, m) {}'\n"
+        + "load_inline(name='m', cpp_sources=CPP, functions=['run'])  # HERE\n",
+        INLINE
+        + "CUDA = ['int run() {}', 'PYBIND11_MODULE( TORCH_EXTENSION_NAME, m) {}']\n"
+        + "load_inline('m', 'int run();', CUDA, functions='run')  # HERE\n",
+    ],
     "library_operator": [
         forward("y = F.relu(x) @ x  # HERE\n    return y.matmul(x)  # HERE"),
         INLINE + "def unused(x):\n    return load_inline('m', '', '').run(x)\n" + forward("return x @ x  # HERE"),
@@ -188,6 +196,12 @@ KNOWN_GOOD: dict[str, list[str]] = {
         INLINE + "load_inline(name='m', cpp_sources='#include \"run.h\"', functions=['run'])\n",
         INLINE + "load_inline(name='m', cpp_sources='PYBIND11_MODULE(m, n) {}')\n",
         INLINE + "def build(text):\n    return load_inline(name='m', cpp_sources=text, functions=['run'])\n",
+    ],
+    "second_module": [
+        INLINE + "load_inline(name='m', cpp_sources='PYBIND11_MODULE(TORCH_EXTENSION_NAME, m) {}')\n",
+        INLINE + "load_inline('m', 'int run(); // PYBIND11_MODULE(TORCH_EXTENSION_NAME, m) {}', functions=['run'])\n",
+        INLINE + "load_inline('m', 'int run(); PYBIND11_MODULE(TORCH_EXTENSION_NAME, m) {}', functions=None)\n",
+        INLINE + "load_inline('m', 'int run(); PYBIND11_MODULE(other, m) {}', functions=['run'])\n",
     ],
     "library_part": [forward("return x @ x"), INLINE + forward("return load_inline('m', '', '').run(x)")],
     "library_operator": [

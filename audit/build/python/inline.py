@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from audit.build.emulated.cache import fingerprint
-from audit.review.rules.python.undeclared_binding import refusal, undeclared
+from audit.review.rules.python.undeclared_binding import SECOND_MODULE, defines_module, refusal, undeclared
 
 _HEADERS = "#include <torch/extension.h>\n#include <cuda_runtime.h>\n"
 _INCLUDE = re.compile(r"^[ \t]*#[ \t]*include\b.*$", re.MULTILINE)
@@ -44,7 +44,8 @@ class InlineCuda:
     @property
     def refusal(self) -> str:
         """Why torch's builder cannot build it, in one sentence; empty if no reason is known."""
-        return refusal(self.undeclared)
+        twice = self.functions is not None and defines_module((*self.cpp, *self.cuda))
+        return refusal(self.undeclared) or (SECOND_MODULE if twice else "")
 
     @property
     def unit(self) -> tuple[str, bool]:

@@ -24,7 +24,7 @@ from audit.review.rules.cuda import named_calls as cuda_calls
 from audit.review.rules.cuda.shared_extent import shared_extent
 from audit.review.rules.python import branches, caches, inputs, operators, process_state, triton
 from audit.review.rules.python import named_calls as python_calls
-from audit.review.rules.python.undeclared_binding import undeclared_binding
+from audit.review.rules.python.undeclared_binding import second_module, undeclared_binding
 
 CUDA: tuple[Rule[CudaReading], ...] = (
     grids.launch_geometry,
@@ -64,6 +64,7 @@ CUDA: tuple[Rule[CudaReading], ...] = (
 PYTHON: tuple[Rule[PythonReading], ...] = (
     operators.fallback,
     undeclared_binding,
+    second_module,
     operators.library_operator,
     operators.library_part,
     triton.triton_grid,

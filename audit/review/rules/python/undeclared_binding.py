@@ -1,4 +1,4 @@
-"""The rule about extensions that torch refuses to build."""
+"""The rules about extensions that torch refuses to build."""
 
 from __future__ import annotations
 
@@ -14,6 +14,8 @@ from audit.review.token_scan import mask
 _BUILDER = "torch.utils.cpp_extension.load_inline"
 MOST = 20
 """Extensions of one source that are read: all names of the source are looked at for each."""
+_MODULE = re.compile(r"\bPYBIND11_MODULE\s*\(\s*TORCH_EXTENSION_NAME\b")
+SECOND_MODULE = "torch cannot build this extension: its source has a PYBIND11_MODULE, and functions adds a second one"
 _TIMED = "; where this error is caught, what stands in for the extension is what was timed"
 
 
@@ -36,6 +38,28 @@ def undeclared_binding(reading: PythonReading) -> Iterator[Spot]:
             yield Spot(call.lineno, refusal(names) + _TIMED)
 
 
+@rule("kernels_ran")
+def second_module(reading: PythonReading) -> Iterator[Spot]:
+    """Does `load_inline` bind functions of a source that defines its module itself, so that torch cannot build the
+    extension?
+
+    Silent where the texts are no constants, and on a module of another name.
+    """
+    calls = [node for node in reading.nodes(ast.Call) if reading.name(node) == _BUILDER]
+    for call in calls[:MOST]:
+        given = dict(zip(("name", "cpp_sources", "cuda_sources"), call.args, strict=False))
+        given |= {keyword.arg: keyword.value for keyword in call.keywords if keyword.arg}
+        bound = given.get("functions")
+        if bound is None or (isinstance(bound, ast.Constant) and bound.value is None):
+            continue
+        constants = Constants(reading.tree, within=functions_around(reading.tree, call))
+        texts = [
+            one for name in ("cpp_sources", "cuda_sources") if name in given for one in _texts(constants, given[name])
+        ]
+        if defines_module(texts):
+            yield Spot(call.lineno, SECOND_MODULE + _TIMED)
+
+
 def _texts(constants: Constants, node: ast.expr) -> list[str]:
     """Return the texts that constants decide; a quoted include, which settles nothing, where they do not."""
     try:
@@ -56,6 +80,12 @@ def undeclared(cpp: Sequence[str], functions: Sequence[str]) -> tuple[str, ...]:
         return ()
     words = set(re.findall(r"\w+", text.masked))
     return tuple(name for name in functions if name not in words)
+
+
+def defines_module(texts: Sequence[str]) -> bool:
+    """Return whether a text defines the extension's module, outside its comments: torch writes another definition
+    where functions are bound, and no compiler or linker takes two."""
+    return any(_MODULE.search(mask(text).masked) for text in texts)
 
 
 def refusal(names: Sequence[str]) -> str:
