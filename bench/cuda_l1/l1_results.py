@@ -1,0 +1,191 @@
+"""Write the table of rows of CUDA-L1 with what is known of each, and its counts into the page beside it.
+
+    python bench/cuda_l1/l1_results.py FILE OUT... [--values JSON...] [--times JSON...]
+
+FILE as in `l1_screen.py`, OUT folders of it; of a row in several the last counts, and of the JSON files of
+`l1_on_gpu.py` too. Writes `verdicts.csv` under `reports/datasets/cuda_l1/`, and the counts in its `README.md`, where
+`readings.csv` has what readers of the sources made of failures.
+"""
+
+from __future__ import annotations
+
+import argparse
+import csv
+import json
+import re
+from collections import Counter
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from statistics import median
+from typing import Any
+
+from l1_kinds import CACHE, FALLS_BACK, MISSING, NO_ANSWER, NO_CODE, NOT_BUILT, OWN, cached, hints_of, kind_of
+from l1_screen import Row, rows
+
+from audit.apps.batch import state
+from audit.apps.batch.screening import RECORDS
+from audit.apps.batch.state import Attempt, ItemState
+from audit.model import Finding, store
+from audit.report import safe_csv
+from audit.review import process
+from audit.review.process import Source
+
+FOLDER = Path(__file__).resolve().parents[2] / "reports" / "datasets" / "cuda_l1"
+COLUMNS = (
+    "id", "sha256", "state", "hints", "emulated", "gpu", "torch_refuses", "published", "eager", "compile", "do_bench",
+    "doubt", "evidence", "read",
+)  # fmt: skip
+EVIDENCE = 240
+"""Characters of a piece of evidence that are kept."""
+REFUSALS = ("review.undeclared_binding", "review.second_module")
+"""The hints of the source review that torch cannot build an extension."""
+Known = dict[str, Any]
+
+
+def screened(folders: Sequence[Path]) -> dict[str, tuple[Attempt, tuple[Finding, ...]]]:
+    """Return the last attempt of each row, and the findings of its record."""
+    found = {}
+    for folder in folders:
+        for path in sorted(folder.glob("shard_*/items/*.json")):
+            one = state.read(ItemState, path)
+            if one.last is None:
+                continue
+            record = path.parents[1] / RECORDS / one.item / "emulated" / store.RECORD
+            findings = store.read(record).findings if record.is_file() else ()
+            found[one.item] = one.last, findings
+    return found
+
+
+def reviewed(known: dict[str, Row]) -> dict[str, list[Finding]]:
+    """Return the findings of the source review of each row with code."""
+    with_code = [row for row in known.values() if row.code]
+    sources = [Source(row.code, True, row.name, "fp32", True) for row in with_code]
+    return {row.name: found for row, found in zip(with_code, process.findings(sources), strict=True)}
+
+
+def line(row: Row, emulated: tuple[Attempt, tuple[Finding, ...]] | None, gpu: Known, hints: list[Finding]) -> Known:
+    """Return the row of the table, without its times."""
+    attempt, findings = emulated or (None, ())
+    refused = any(one.probe in REFUSALS and one.outcome == "fail" for one in hints) or bool(gpu.get("refused"))
+    kind = gpu.get("kind", NO_ANSWER)
+    kind = kind_of(findings) if kind == NO_ANSWER else kind
+    verdict = (
+        "" if attempt is None else NO_ANSWER if attempt.outcome == NO_ANSWER else attempt.verdict or attempt.outcome
+    )
+    reasons = attempt.reasons if attempt is not None else ()
+    evidence = gpu.get("evidence") or (reasons[0] if reasons else "")
+    name = kind
+    if not row.code:
+        name = NO_CODE
+    elif attempt is not None and any("not valid Python" in one or "no audit without" in one for one in reasons):
+        name, verdict = MISSING, ""
+    elif NOT_BUILT in (gpu.get("values"), verdict):
+        name = NOT_BUILT
+    elif refused and kind != OWN:
+        name = FALLS_BACK
+    elif cached(findings) or "fresh_values" in str(gpu.get("evidence", "")):
+        name = CACHE
+    return {
+        "id": row.name,
+        "sha256": row.sha256,
+        "state": name,
+        "hints": " ".join(hints_of(hints)),
+        "emulated": verdict,
+        "gpu": gpu.get("values", ""),
+        "torch_refuses": "yes" if refused else "",
+        "published": row.scores["score_default"] or "",
+        "evidence": evidence[:EVIDENCE].replace("\n", " "),
+    }
+
+
+def times(ratios: Sequence[Known]) -> Known:
+    """Return the cells of a row's ratios, baseline time over kernel time."""
+    found: Known = {}
+    for one in ratios:
+        found[one["against"]] = f"{one['ratio']:.3f}"
+        if one["against"] == "eager":
+            found |= {"do_bench": f"{one['do_bench']:.3f}" if one["do_bench"] else "", "doubt": one["doubt"] or ""}
+    return found
+
+
+def latest(files: Sequence[Path], whole: Callable[[Known], bool]) -> dict[str, Known]:
+    """Return the last answer of each row of which something is known."""
+    every = [one for file in files for one in json.loads(file.read_text(encoding="utf-8"))]
+    return {one["id"]: one for one in every if whole(one)}
+
+
+def counted(every: Sequence[Known], column: str, head: str) -> str:
+    """Return the counts of a column as a table in Markdown."""
+    number = Counter(row[column] or "not asked" for row in every)
+    lines = [f"| {head} | Rows | Share |", "| --- | ---: | ---: |"]
+    lines += [f"| {name} | {count} | {count / len(every):.1%} |" for name, count in number.most_common()]
+    return "\n".join(lines)
+
+
+def crossed(every: Sequence[Known]) -> str:
+    """Return states beside the answers of both devices, as a table in Markdown."""
+    number = Counter((row["state"], row["emulated"] or "not asked", row["gpu"] or "not asked") for row in every)
+    lines = ["| State | Emulated device | On the GPU | Rows |", "| --- | --- | --- | ---: |"]
+    return "\n".join([*lines, *(f"| {' | '.join(names)} | {count} |" for names, count in sorted(number.items()))])
+
+
+def ratios(every: Sequence[Known]) -> str:
+    """Return the ratios that were measured beside the published ones, as a table in Markdown."""
+    timed = [row for row in every if row.get("eager")]
+    if not timed:
+        return "NOT MEASURED"
+    head = "| State | Rows timed | Published, median | Measured against eager, median | Against torch.compile, median |"
+    lines = [head, "| --- | ---: | ---: | ---: | ---: |"]
+    for name in sorted({row["state"] for row in timed}):
+        own = [row for row in timed if row["state"] == name]
+        medians = [_median([row.get(column) for row in own]) for column in ("published", "eager", "compile")]
+        lines.append(f"| {name} | {len(own)} | {' | '.join(medians)} |")
+    return "\n".join(lines)
+
+
+def _median(cells: Sequence[Any]) -> str:
+    known = [float(one) for one in cells if one]
+    return f"{median(known):.2f}x" if known else "NOT MEASURED"
+
+
+def main() -> None:
+    """Write the table and the counts."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("file", type=Path)
+    parser.add_argument("out", type=Path, nargs="*")
+    parser.add_argument("--values", type=Path, nargs="*", default=[])
+    parser.add_argument("--times", type=Path, nargs="*", default=[])
+    given = parser.parse_args()
+    known, emulated = rows(given.file), screened(given.out)
+    hints = reviewed(known)
+    on_gpu = latest(given.values, lambda one: one["end"] != "cut" or one["values"] != NO_ANSWER)
+    timed = latest(given.times, lambda one: bool(one["ratios"]))
+    readings = FOLDER / "readings.csv"
+    read = (
+        {one["id"]: one["judgement"] for one in csv.DictReader(readings.open(newline=""))} if readings.exists() else {}
+    )
+    every = [
+        line(row, emulated.get(name), on_gpu.get(name, {}), hints.get(name, []))
+        | times(timed.get(name, {}).get("ratios", []))
+        | {"read": read.get(name, "")}
+        for name, row in known.items()
+    ]
+    cells = [[row.get(column, "") for column in COLUMNS] for row in every]
+    (FOLDER / "verdicts.csv").write_text(safe_csv.text(COLUMNS, cells), encoding="utf-8")
+    with_code = [row for row in every if row["state"] != NO_CODE]
+    parts = {
+        "states": counted(every, "state", "State"),
+        "refused": f"{sum(bool(row['torch_refuses']) for row in every)} of {len(with_code)} rows with code",
+        "devices": crossed(with_code),
+        "ratios": ratios(with_code),
+    }
+    page = FOLDER / "README.md"
+    text = page.read_text(encoding="utf-8")
+    for name, part in parts.items():
+        text = re.sub(rf"(<!-- {name} -->\n).*?(<!-- end of {name} -->)", rf"\1{part}\n\2", text, flags=re.DOTALL)
+    page.write_text(text, encoding="utf-8")
+    print(*parts.values(), sep="\n\n")
+
+
+if __name__ == "__main__":
+    main()
