@@ -32,6 +32,25 @@ def test_what_does_not_stand_side_by_side_is_not_guessed(module: str) -> None:
         value(module, "h")
 
 
+@pytest.mark.parametrize(
+    ("module", "known"),
+    [
+        ("if here:\n    try:\n        h = 1\n    except OSError:\n        pass\n", True),
+        ("if here:\n    h = 1\nelse:\n    h = 2\n", False),
+        ("class A:\n    h = 1\n", False),
+    ],
+)
+def test_names_bound_in_a_block_of_the_top_level(module: str, known: bool) -> None:
+    tree, name = ast.parse(module), ast.parse("h", mode="eval").body
+    with pytest.raises(NotConstant):
+        Constants(tree).value(name)
+    if known:
+        assert Constants(tree, in_blocks=True).value(name) == 1
+    else:
+        with pytest.raises(NotConstant):
+            Constants(tree, in_blocks=True).value(name)
+
+
 def within(body: str, *, module: str = "", after: str = "") -> str:
     """What `text` is inside a function whose body this is."""
     lines = "\n".join(f"    {line}" for line in body.split("\n"))

@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 import operator
 from collections import Counter
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
 from audit.review.python_tree import FunctionNode, inside, stored_names
@@ -50,10 +50,12 @@ class Constants:
         tree: the module.
         within: functions around the expressions, the outermost first. A name is what the innermost of them binds it to,
             where that one binds it exactly once, and an attribute of `self` what the whole module binds it to once.
+        in_blocks: whether `if`, `try` and `with` at the top level count as the top level.
     """
 
-    def __init__(self, tree: ast.Module, *, within: Sequence[FunctionNode] = ()) -> None:
-        self.bound, stores = bindings(tree.body), stored_names(ast.walk(tree))
+    def __init__(self, tree: ast.Module, *, within: Sequence[FunctionNode] = (), in_blocks: bool = False) -> None:
+        self.bound = bindings(_at_top_level(tree) if in_blocks else tree.body)
+        stores = stored_names(ast.walk(tree))
         for name in {name for name in self.bound if stores[name] > 1}:
             del self.bound[name]  # which of its values holds is not for a reader to say
         for function in within:
@@ -187,6 +189,15 @@ def functions_around(tree: ast.AST, node: ast.AST) -> list[FunctionNode]:
     """Return the functions of a tree that a node of it stands in, the outermost first."""
     functions = [one for one in ast.walk(tree) if isinstance(one, FunctionNode)]
     return [one for one in functions if any(each is node for each in ast.walk(one))]
+
+
+def _at_top_level(node: ast.AST) -> Iterator[ast.stmt]:
+    """Yield the statements of a module that are in no function, class or loop."""
+    for each in ast.iter_child_nodes(node):
+        if isinstance(each, ast.stmt):
+            yield each
+        if isinstance(each, ast.If | ast.Try | ast.With | ast.ExceptHandler):
+            yield from _at_top_level(each)
 
 
 def bindings(statements: Iterable[ast.AST]) -> dict[str, ast.expr]:

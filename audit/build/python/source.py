@@ -110,7 +110,7 @@ class PythonSource:
         return self.full_name(decorator.func if isinstance(decorator, ast.Call) else decorator) == TRITON_JIT
 
     def _inline(self, call: ast.Call) -> InlineCuda:
-        constants = Constants(self._tree, within=functions_around(self._tree, call))
+        constants = Constants(self._tree, within=functions_around(self._tree, call), in_blocks=True)
         given = dict(zip(("name", "cpp_sources", "cuda_sources"), call.args, strict=False))
         given |= {keyword.arg: keyword.value for keyword in call.keywords if keyword.arg}
         if len(call.args) > len(("name", "cpp_sources", "cuda_sources")):

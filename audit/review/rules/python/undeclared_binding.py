@@ -32,7 +32,7 @@ def undeclared_binding(reading: PythonReading) -> Iterator[Spot]:
         given |= {keyword.arg: keyword.value for keyword in call.keywords if keyword.arg}
         if "functions" not in given or "cpp_sources" not in given:
             continue
-        constants = Constants(reading.tree, within=functions_around(reading.tree, call))
+        constants = Constants(reading.tree, within=functions_around(reading.tree, call), in_blocks=True)
         names = undeclared(_texts(constants, given["cpp_sources"]), _texts(constants, given["functions"]))
         if names:
             yield Spot(call.lineno, refusal(names) + _TIMED)
@@ -52,7 +52,7 @@ def second_module(reading: PythonReading) -> Iterator[Spot]:
         bound = given.get("functions")
         if bound is None or (isinstance(bound, ast.Constant) and bound.value is None):
             continue
-        constants = Constants(reading.tree, within=functions_around(reading.tree, call))
+        constants = Constants(reading.tree, within=functions_around(reading.tree, call), in_blocks=True)
         texts = [
             one for name in ("cpp_sources", "cuda_sources") if name in given for one in _texts(constants, given[name])
         ]
