@@ -16,12 +16,13 @@ from tests.datasets.made import archive, archived, cuda_l1, lines, scores
 
 def test_a_folder_of_files_per_gpu_is_one_dataset(tmp_path: Path) -> None:
     for name in ("a100.jsonl", "3090.jsonl"):
-        lines(tmp_path / name, [scores(2.0), scores(None, custom_code=None, task_id=2)])
+        without = scores(None, custom_code=None, task_id=2), scores(2.0, custom_code="None", task_id=3)
+        lines(tmp_path / name, [scores(2.0), *without])
     data = datasets.read(tmp_path)
     assert (data.format, data.baselines) == ("CUDA-L1", ("eager", "torch.compile"))
-    assert list(data.frame["gpu"]) == ["RTX 3090", "RTX 3090", "A100", "A100"]
-    assert list(data.frame["has_code"]) == [True, False, True, False]
-    assert len(data.scored) == 2
+    assert list(data.frame["gpu"]) == [*["RTX 3090"] * 3, *["A100"] * 3]
+    assert list(data.frame["has_code"]) == [True, False, False] * 2
+    assert len(data.scored) == 4
     assert any("no figure is pooled" in note for note in data.notes)
 
 

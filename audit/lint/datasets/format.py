@@ -12,6 +12,9 @@ import pandas as pd
 
 from audit.claims.importers.tables import Table
 
+NOTHING = ("", "None", "null", "nan")
+"""Texts that stand for no code."""
+
 
 @dataclass(frozen=True)
 class Format:
@@ -65,8 +68,8 @@ def sound(text: str) -> str:
 
 
 def present(frame: pd.DataFrame, column: str) -> pd.Series:
-    """True where the cell holds text other than blanks."""
-    there = _by_cell(frame, column, lambda text: isinstance(text, str) and bool(text.strip()), absent=False)
+    """True where the cell holds text other than blanks and the words for nothing, as of a table written from values."""
+    there = _by_cell(frame, column, lambda text: isinstance(text, str) and text.strip() not in NOTHING, absent=False)
     return there.astype(bool)
 
 
