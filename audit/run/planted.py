@@ -37,19 +37,34 @@ def planted(reference: Function) -> Function:
     return call
 
 
-def spoiled(result: object) -> object:
-    """Overwrite a few elements of each output, and fill other blocks of its size with a copy; return the result.
+def spoiled(held: dict[int, object], of: int) -> object:
+    """Free an earlier result, and fill blocks of its size with a copy in which a few elements are overwritten.
+
+    The result itself is not written to: its memory may be a buffer that the claim keeps and returns again.
+
+    Args:
+        held: the results of earlier steps; that one is taken out.
+        of: the step of that result.
+
+    Returns:
+        The copy of each output.
 
     Raises:
         RuntimeError: an output is no dense tensor.
     """
-    for each in outputs_of(result):
-        data = each.view(-1).view(torch.uint8).view(-1, each.element_size())
-        generator = torch.Generator(each.device).manual_seed(2)
-        few = torch.randperm(len(data), device=each.device, generator=generator)[: 1 + len(data) // SPOILED]
-        data[few] = _random_bytes((len(few), each.element_size()), each, generator)
-    copies = [each.clone() for each in outputs_of(result) for _ in range(2 * PLANTED_BLOCKS)]
+    changed = tuple(_changed(each) for each in outputs_of(held[of]))
+    del held[of]  # the first of the next blocks lies where it lay, unless the claim keeps it
+    copies = [each.clone() for each in changed for _ in range(2 * PLANTED_BLOCKS)]
     del copies
+    return changed if len(changed) > 1 else changed[0]
+
+
+def _changed(output: torch.Tensor) -> torch.Tensor:
+    result = output.clone()
+    data = result.view(-1).view(torch.uint8).view(-1, result.element_size())
+    generator = torch.Generator(result.device).manual_seed(2)
+    few = torch.randperm(len(data), device=result.device, generator=generator)[: 1 + len(data) // SPOILED]
+    data[few] = _random_bytes((len(few), result.element_size()), result, generator)
     return result
 
 

@@ -67,9 +67,9 @@ def run(request: Session, writer: EventWriter) -> Iterator[dict[str, Any]]:
 
 
 def _earlier(held: dict[int, object], step: dict[str, Any]) -> Function:
-    """Return a call that returns an earlier result: as it is, or spoiled and dropped."""
+    """Return a call that returns an earlier result as it is, or drops it and returns a spoiled copy."""
     of = step["of"]
-    return (lambda *_: spoiled(held.pop(of))) if step["run"] == "spoiled" else (lambda *_: held[of])
+    return (lambda *_: spoiled(held, of)) if step["run"] == "spoiled" else (lambda *_: held[of])
 
 
 def _claimed(request: Session, device: SessionDevice) -> dict[str, Function]:
