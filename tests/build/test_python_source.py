@@ -160,6 +160,14 @@ def test_declarations_without_room_above_come_below() -> None:
     assert "PYBIND11_MODULE" not in unit
 
 
+def test_code_of_the_cpp_text_comes_below_the_last_include() -> None:
+    cuda = f"#include <vector>\n{KERNEL}"
+    text = f'\n\n\n\n\nCUDA = r"""\n{cuda}\n"""\nload_inline("m", "void a();\\nvoid f() {{ a(); }}", CUDA)\n'
+    unit, exact = inline(text).unit
+    assert exact
+    assert unit.index("void f() {") > unit.index(KERNEL) > unit.index("#include <vector>")
+
+
 @pytest.mark.parametrize(
     ("includes", "kept", "exact"),
     [

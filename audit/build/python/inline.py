@@ -8,6 +8,7 @@ from dataclasses import dataclass
 
 from audit.build.emulated.cache import fingerprint
 from audit.review.rules.python.undeclared_binding import SECOND_MODULE, defines_module, refusal, undeclared
+from audit.review.token_scan import mask
 
 _HEADERS = "#include <torch/extension.h>\n#include <cuda_runtime.h>\n"
 _INCLUDE = re.compile(r"^[ \t]*#[ \t]*include\b.*$", re.MULTILINE)
@@ -52,18 +53,18 @@ class InlineCuda:
         """The texts and their binding as one source, and whether its lines are those of the Python file.
 
         torch compiles the two kinds of texts separately; here the declarations come first if they fit above the CUDA
-        text, so that every line keeps its number. Else they come last, and their includes first: a device inserts text
-        after the last include of a unit, which must precede the CUDA text.
+        text, so that every line keeps its number. Else, and where they are no mere declarations, they come last, and
+        their includes first: a device inserts text after the last include of a unit, which must precede all code.
         """
         cpp, cuda = "\n".join(self.cpp), "\n".join(self.cuda)
         above = f"{_HEADERS}{cpp}\n"
         missing = None if self.cuda_line is None else self.cuda_line - 1 - above.count("\n")
-        if missing is not None and missing < 0:
+        if (missing is not None and missing < 0) or (cuda and "{" in mask(cpp).masked):
             included = [
                 line for line in _INCLUDE.findall(cpp) if "".join(line.split()) not in _HEADERS.replace(" ", "")
             ]
             above = "".join([_HEADERS, *(f"{line}\n" for line in included)])
-            missing = (self.cuda_line or 0) - 1 - above.count("\n")
+            missing = None if self.cuda_line is None else self.cuda_line - 1 - above.count("\n")
             cuda = f"{cuda}\n{_INCLUDE.sub('', cpp)}"
         exact = missing is not None and missing >= 0
         return f"{above}{chr(10) * (missing or 0)}{cuda}\n{self._binding}", exact
