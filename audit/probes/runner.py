@@ -58,7 +58,7 @@ def ask_all(
 
 def ask(probe: str, target: Target, *, second: Callable[[], Target] | None = None) -> Finding:
     """Return the finding of one probe about one target. A failure counts only if the task's own reference does not
-    fail.
+    fail, and so does undefined behaviour that wrong values show.
 
     Args:
         probe: a name of `PROBES` or `OF_THE_CLAIM`.
@@ -68,11 +68,17 @@ def ask(probe: str, target: Target, *, second: Callable[[], Target] | None = Non
     """
     started = time.monotonic()
     finding = _asked(probe, target.variant.name, lambda: target)
-    if finding.fails_kernel:
+    if finding.fails_kernel or (finding.grade == "undefined" and finding.claimed and _wrong_values(finding)):
         finding = against_reference(finding, target)
     if finding.fails_kernel and second is not None:
         finding = _confirmed(finding, _asked(probe, target.variant.name, second))
     return finding.model_copy(update={"seconds": round(time.monotonic() - started, 3)})
+
+
+def _wrong_values(finding: Finding) -> bool:
+    """Return whether a failure rests on elements that differ from the right result, so that the tolerance matters."""
+    parts = [finding.evidence, *finding.evidence.values()]
+    return any(isinstance(part, dict) and bool(part.get("elements_wrong")) for part in parts)
 
 
 def against_reference(finding: Finding, target: Target, *, probe: str | None = None) -> Finding:

@@ -25,7 +25,7 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
-from l1_kinds import NOT_BUILT, kind_of, values_of
+from l1_kinds import NO_ANSWER, NOT_BUILT, kind_of, values_of
 from l1_screen import SEED, Row, item, named, rows
 
 from audit import claims
@@ -85,7 +85,9 @@ def _asked(folder: ClaimFolder, device: str, baselines: Sequence[str], keep: Kee
             on.prepare()
             build = run.build(claimed, on.levels.first)
             refused = [] if build.built is None else refusals(build.built)
-            keep(build=build.note.outcome, log=build.note.log[:WORDS], seconds=build.note.seconds, refused=refused)
+            unsupported = build.note.outcome == "not supported"
+            keep(build=build.note.outcome, log=build.note.log[:WORDS], seconds=build.note.seconds, refused=refused,
+                 unsupported=unsupported)  # fmt: skip
             if build.built is None:
                 return
             run.make_cases(entropy=SEED)
@@ -147,7 +149,7 @@ def summary(name: str, file: Path) -> Event:
     error = next((one["error"] for one in events if "error" in one), "")
     values, evidence = values_of(findings)
     if build.get("build", "built") != "built":
-        values, evidence = NOT_BUILT, build["log"]
+        values, evidence = NO_ANSWER if build["unsupported"] else NOT_BUILT, build["log"]
     wrong = [one.summary for one in findings if one.probe == TIMED_OUTPUTS and one.fails_kernel]
     return {
         "id": name,

@@ -61,7 +61,8 @@ class Told:
         self.NAME, self._answer = name, answer
 
     def observe(self, target: Target) -> Observed:
-        return self._answer(target).model_dump(include={"outcome", "grade", "summary"})
+        found = self._answer(target)
+        return {**found.evidence, **found.model_dump(include={"outcome", "grade", "summary"})}
 
     def conclude(self, seen: Observed) -> Answer:
         return Answer(seen["outcome"], seen["summary"], seen["grade"])
@@ -175,6 +176,22 @@ def test_the_reference_is_not_asked_about_what_passes_or_proves_nothing(monkeypa
         got = runner.ask("order", replace(TARGET, references=References()))
         assert (got.outcome, got.grade, got.summary) == (found.outcome, found.grade, found.summary)
     assert asked == [False] * 3
+
+
+def test_a_reference_that_fails_at_a_shape_outside_the_claim_does_not_stand() -> None:
+    assert not own_reference.stands(finding("order", "fail", claimed=False))
+    assert own_reference.stands(finding("order", "fail", grade="undefined"))
+
+
+@pytest.mark.parametrize("evidence", [{"elements_wrong": 3}, {"claim_first": {"elements_wrong": 3}}])
+def test_the_reference_is_asked_about_undefined_behaviour_that_wrong_values_show(
+    monkeypatch: Any, evidence: dict[str, Any]
+) -> None:
+    shown = finding("order", "fail", grade="undefined").model_copy(update={"evidence": evidence})
+    monkeypatch.setitem(PROBES, "order", Told(lambda one: OWN["fail"] if one.is_reference else shown))
+    assert runner.ask("order", replace(TARGET, references=References())).outcome == "error"
+    monkeypatch.setitem(PROBES, "order", Told(lambda one: OWN["pass"] if one.is_reference else shown))
+    assert runner.ask("order", replace(TARGET, references=References())).grade == "undefined"
 
 
 def test_the_reference_answers_once_for_all_that_are_held_to_the_same(monkeypatch: Any) -> None:
