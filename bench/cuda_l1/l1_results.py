@@ -37,6 +37,7 @@ COLUMNS = (
 )  # fmt: skip
 EVIDENCE = 240
 """Characters of a piece of evidence that are kept."""
+NOT_ASKED = "not asked"
 REFUSALS = ("review.undeclared_binding", "review.second_module")
 """The hints of the source review that torch cannot build an extension."""
 Known = dict[str, Any]
@@ -83,6 +84,8 @@ def line(row: Row, emulated: tuple[Attempt, tuple[Finding, ...]] | None, gpu: Kn
         name = NOT_BUILT
     elif refused and kind != OWN:
         name = FALLS_BACK
+    elif attempt is None and not gpu:
+        name = NOT_ASKED
     elif cached(findings) or "fresh_values" in str(gpu.get("evidence", "")):
         name = CACHE
     return {
@@ -116,7 +119,7 @@ def latest(files: Sequence[Path], whole: Callable[[Known], bool]) -> dict[str, K
 
 def counted(every: Sequence[Known], column: str, head: str) -> str:
     """Return the counts of a column as a table in Markdown."""
-    number = Counter(row[column] or "not asked" for row in every)
+    number = Counter(row[column] or NOT_ASKED for row in every)
     lines = [f"| {head} | Rows | Share |", "| --- | ---: | ---: |"]
     lines += [f"| {name} | {count} | {count / len(every):.1%} |" for name, count in number.most_common()]
     return "\n".join(lines)
@@ -124,7 +127,7 @@ def counted(every: Sequence[Known], column: str, head: str) -> str:
 
 def crossed(every: Sequence[Known]) -> str:
     """Return states beside the answers of both devices, as a table in Markdown."""
-    number = Counter((row["state"], row["emulated"] or "not asked", row["gpu"] or "not asked") for row in every)
+    number = Counter((row["state"], row["emulated"] or NOT_ASKED, row["gpu"] or NOT_ASKED) for row in every)
     lines = ["| State | Emulated device | On the GPU | Rows |", "| --- | --- | --- | ---: |"]
     return "\n".join([*lines, *(f"| {' | '.join(names)} | {count} |" for names, count in sorted(number.items()))])
 
