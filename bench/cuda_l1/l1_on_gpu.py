@@ -46,8 +46,8 @@ from audit.model.run_directory import Scratch
 from audit.run.pool import Workers
 
 VALUES = (
-    "contract", "agreement", "kernels_ran", "inputs_intact", "order", "coverage", "inherited", "fresh_values", "repeat",
-    "dead_inputs",
+    "contract", "agreement", "kernels_ran", "inputs_intact", "alias", "order", "coverage", "inherited", "fresh_values",
+    "repeat", "precision", "late_writes", "dead_inputs",
 )  # fmt: skip
 COMPILE = "compile"
 WORKERS = 4
