@@ -41,11 +41,9 @@ def main() -> None:
     parser.add_argument("out", type=Path)
     parser.add_argument("--shards", type=int, default=2)
     given = parser.parse_args()
-    folder, ids = given.out / "kernels", given.out / "ids"
-    ids.write_text("\n".join(repaired(given.kernels, folder)))
-    screen = Path(__file__).with_name("screen.py")
-    dealt([sys.executable, str(screen), str(folder), str(given.out), "--ids", str(ids), "--shards", str(given.shards)],
-          given.shards, DAY_S)  # fmt: skip
+    folder = given.out / "kernels"
+    ids = [int(one) for one in repaired(given.kernels, folder)]
+    dealt(ids, folder, given.out, shards=given.shards, until=DAY_S)
     found = {row["id"]: row["verdict"] for row in raw.rows(folder, [given.out], {})}
     pairs = [(row["id"], row["repaired"], found.get(row["id"], "not asked")) for row in read("instructive.csv")]
     for number, committed, now in pairs:

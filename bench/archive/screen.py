@@ -103,16 +103,16 @@ def chunks(ids: Sequence[int], kernels: Path) -> list[list[int]]:
     return [group for _, group in sorted(found, reverse=True)]
 
 
-def dealt(pieces: Sequence[Sequence[int]], given: argparse.Namespace) -> None:
+def dealt(ids: Sequence[int], kernels: Path, out: Path, *, shards: int, until: float) -> None:
     """Run `shards` processes at a time, one a piece; after `until` seconds they are ended, and no more are begun."""
-    waiting, running = deque(enumerate(pieces)), list[subprocess.Popen[bytes]]()
-    deadline = time.monotonic() + given.until
+    waiting, running = deque(enumerate(chunks(ids, kernels))), list[subprocess.Popen[bytes]]()
+    deadline = time.monotonic() + until
     while (waiting or running) and time.monotonic() < deadline:
         running = [one for one in running if one.poll() is None]
-        while waiting and len(running) < given.shards:
-            place, ids = waiting.popleft()
-            words = ["--piece", str(place), "--ids", ",".join(map(str, ids))]
-            running.append(subprocess.Popen([sys.executable, __file__, str(given.kernels), str(given.out), *words]))
+        while waiting and len(running) < shards:
+            place, piece = waiting.popleft()
+            words = ["--piece", str(place), "--ids", ",".join(map(str, piece))]
+            running.append(subprocess.Popen([sys.executable, __file__, str(kernels), str(out), *words]))
         time.sleep(LOOK_S)
     for one in running:
         one.send_signal(signal.SIGINT)
@@ -144,7 +144,7 @@ def main() -> None:
         words = given.ids if given.ids.replace(",", "").isdigit() else Path(given.ids).read_text()
         ids = [int(one) for one in words.replace(",", " ").split()]
     if given.piece is None:
-        dealt(chunks(ids, given.kernels), given)
+        dealt(ids, given.kernels, given.out, shards=given.shards, until=given.until)
     else:
         screened(given.kernels, ids, given.out / f"shard_{given.piece:04}")
 

@@ -1,6 +1,6 @@
 """Write what an audit on a GPU made of annotated runs of kernelbench.com: a table of runs, and the figures of its page.
 
-    python bench/kernelbench_com/tables.py OUT...
+    python bench/kernelbench_com/annotated.py OUT...
 
 OUT are folders of `ask.py`, or folders of its states; of a job in several the last counts. Writes `verdicts.csv` and
 the figures in `README.md` under `reports/datasets/kernelbench_com/`, and prints these. A run has the gravest verdict of
