@@ -18,6 +18,7 @@ if TYPE_CHECKING:
 Observed = dict[str, Any]
 """The observations of a probe, as JSON values. `shape` has the sizes of their case."""
 NOT_ASKED, NOT_CLAIMED, NOT_CONCLUDED = "not_asked", "beside_claimed", "not_concluded"
+OTHER_LAUNCHES = "other_launches"
 FIRST_WRONG, UNSTEADY, TOO_LARGE, UNREAD = "first_wrong", "unsteady", "too_large", "unread"
 REASONS = {
     FIRST_WRONG: "the first call is already wrong; see agreement",
@@ -106,7 +107,8 @@ def ask(probe: Probe, target: Target) -> Finding:
     if case is None or case.counts or _answer(found.evidence, probe.conclude).anywhere:
         return found
     beside_claimed = any(one.counts for one in target.cases)
-    return finding(probe.NAME, name, seen | {NOT_CLAIMED: beside_claimed}, probe.conclude)
+    why = {} if case.launches is None else {OTHER_LAUNCHES: case.launches}
+    return finding(probe.NAME, name, seen | {NOT_CLAIMED: beside_claimed} | why, probe.conclude)
 
 
 def finding(probe: str, target: str, seen: Observed, conclude: Callable[[Observed], Answer]) -> Finding:
@@ -116,18 +118,19 @@ def finding(probe: str, target: str, seen: Observed, conclude: Callable[[Observe
         probe: the name of the probe.
         target: the name of its target.
         seen: the observations. `beside_claimed` is there if the failing shape is outside the claim, so that the claim
-            does not fail; it says whether a shape of the claim was asked too. `not_concluded` says why a failure does
-            not count.
+            does not fail; it says whether a shape of the claim was asked too. `other_launches` has the launches there
+            and at the claimed shape, if that is why. `not_concluded` says why a failure does not count.
         conclude: the probe's function.
     """
     evidence: Observed = bounded(seen)
     answer = _answer(evidence, conclude)
     other, why = evidence.get(NOT_CLAIMED), evidence.get(NOT_CONCLUDED)
+    summary = answer.summary + _launched(evidence.get(OTHER_LAUNCHES))
     found = Finding(
         probe=probe,
         target=target,
         outcome=answer.outcome,
-        summary=answer.summary if other is None else _not_claimed(answer.summary, beside_claimed=other),
+        summary=answer.summary if other is None else _not_claimed(summary, beside_claimed=other),
         grade=answer.grade,
         evidence=evidence,
         line=answer.line,
@@ -158,3 +161,14 @@ def _not_claimed(summary: str, *, beside_claimed: bool) -> str:
     if beside_claimed:
         return f"right at the claimed shapes as far as asked; wrong at {summary}; that shape is not claimed"
     return f"{summary}; the claim does not speak of this shape, and none that it speaks of was asked"
+
+
+def _launched(other: Observed | None) -> str:
+    if other is None:
+        return ""
+    here, claimed = (", ".join(map(_blocks, other[where])) for where in ("here", "claimed"))
+    return f"; launched here: {here or 'nothing'}; at the claimed shape: {claimed}"
+
+
+def _blocks(launch: Observed) -> str:
+    return f"{launch['kernel']} with blocks of {' x '.join(map(str, launch['block']))} threads"

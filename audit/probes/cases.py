@@ -13,7 +13,7 @@ import numpy as np
 
 from audit.claims.shapes.counting import Scope
 from audit.model import Shape
-from audit.probes.answer import label
+from audit.probes.answer import Observed, label
 from audit.probes.called import Mode, item_bytes
 from audit.probes.compare import Array, Output, Right, Scale
 from audit.run.pool import Reply
@@ -37,6 +37,7 @@ class Case:
             relative to that too, since cancellation may bring a sum near zero.
         outputs: several outputs, each with a size of its own.
         bits: the effective bits of each format, where requested.
+        launches: where it counts no more since other launches are made than at the claimed shape, both.
     """
 
     shape: Shape
@@ -48,6 +49,7 @@ class Case:
     size: float = 0.0
     outputs: tuple[Output, ...] = ()
     bits: Mapping[str, float | None] = field(default_factory=dict, compare=False)
+    launches: Observed | None = field(default=None, compare=False)
 
     @classmethod
     def made(cls, reply: Reply, event: dict[str, Any], *, shape: Shape, inputs: Path, scope: Scope) -> Case:

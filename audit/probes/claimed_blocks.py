@@ -31,7 +31,7 @@ import numpy as np
 
 from audit.model import Shape
 from audit.model.errors import AuditError, Unsupported
-from audit.probes import block_calls, block_results, claimed_launches, claimed_shape
+from audit.probes import block_calls, block_results, claimed_launches, claimed_shape, launched_alike
 from audit.probes.answer import Answer, Observed, failed, grade_beside, label, passed
 from audit.probes.battery import at_middle, premise
 from audit.probes.block_calls import BLOCKS, FEWER, WHOLE
@@ -81,7 +81,7 @@ def observe(target: Target) -> Observed:
 
 def _at_smaller(target: Target) -> Observed | None:
     """Compare one whole call at a smaller shape that counts; None where another one was asked."""
-    if not (cases := claimed_shape.smaller_cases(target)):
+    if not (cases := launched_alike.smaller_cases(target)):
         return None
     case = cases[claimed_shape.OWN]
     if target.is_reference:
@@ -96,7 +96,7 @@ def _at_smaller(target: Target) -> Observed | None:
         raise Unsupported("blocks of a call that launches nothing")
     every = np.ones(case.expected.shape, dtype=bool)
     seen = {**smaller, **block_results.compared_part(target, case, event, call, every)}
-    return seen | _wrong_at_others(target, claimed_shape.smaller_cases, blocks=WHOLE) if seen["right"] else seen
+    return seen | _wrong_at_others(target, launched_alike.smaller_cases, blocks=WHOLE) if seen["right"] else seen
 
 
 def _fault(target: Target, event: dict[str, Any]) -> Observed | None:

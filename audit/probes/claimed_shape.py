@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 import tempfile
 import zlib
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from threading import Lock
@@ -17,7 +17,7 @@ from typing import Any
 from weakref import WeakKeyDictionary
 
 from audit.build.settings import EmulatedPythonSettings, EmulatedSettings
-from audit.claims.shapes.counting import Scope, counts
+from audit.claims.shapes.counting import Scope
 from audit.claims.shapes.numbers import named
 from audit.model import Shape
 from audit.model.errors import Unsupported
@@ -62,7 +62,8 @@ class _Known:
 
     described: dict[str, tuple[Path, int] | str] = field(default_factory=dict)
     cases: dict[str, dict[str, Case] | str] = field(default_factory=dict)
-    slow: set[tuple[str, ...]] = field(default_factory=set)
+    launched: dict[tuple[str, str, str], Launched] = field(default_factory=dict)
+    slow: set[tuple[str, str]] = field(default_factory=set)
     lock: Lock = field(default_factory=Lock)
 
 
@@ -87,16 +88,21 @@ def needed(target: Target) -> Shape:
 
 
 def launched(target: Target, shapes: Sequence[Shape]) -> list[Launched]:
-    """Return the launches at each shape; host code alone is run, in one process.
+    """Return the launches at each shape; host code alone is run, once a build and shape, in one process.
 
     Raises:
         Unsupported: the arguments of such sizes cannot be made, a launch needs a newer GPU, or the host code takes too
             long, for instance in a library.
         SessionBroken: the host code did not return.
     """
-    files = [file for file, _ in _described(target, shapes)]
-    found = [Launched(shape, one["raised"], one["launches"], one["reports"])
-             for shape, (one, _) in zip(shapes, _asked(target, files, {"blocks": 0}), strict=True)]  # fmt: skip
+    known = _of(target).launched
+    keys = [(target.variant.name, target.built.note.optimisation, str(shape)) for shape in shapes]
+    new = [pair for pair in zip(keys, shapes, strict=True) if pair[0] not in known]
+    if new:
+        files = [file for file, _ in _described(target, [shape for _, shape in new])]
+        for (key, shape), (event, _) in zip(new, _asked(target, files, {"blocks": 0}), strict=True):
+            known[key] = Launched(shape, event["raised"], event["launches"], event["reports"])
+    found = [known[key] for key in keys]
     for one in found:
         newer = next((report for report in one.reports if report["kind"] == "needs-newer-gpu"), None)
         if newer is not None:
@@ -127,30 +133,17 @@ def cases_of(target: Target, *, distribution: str | None = None) -> dict[str, Ca
     shape = target.claim.shapes.claimed
     if (size := _described(target, [shape])[0][1]) > MOST_BYTES:
         raise Unsupported(f"inputs of {size:,} bytes, which the claimed shape has")
-    return _made_once(target, shape, distribution, others=size <= MOST_BYTES_OF_OTHERS, scope="claimed")
+    return made_once(target, shape, distribution, others=size <= MOST_BYTES_OF_OTHERS, scope="claimed")
 
 
-def smaller_cases(target: Target, *, distribution: str | None = None) -> dict[str, Case]:
-    """Return the cases, as `cases_of`, of the importer's first candidate: a smaller shape, or the claimed one.
-
-    Empty where that does not count for the claim, or another case does.
-
-    Raises:
-        Unsupported: the result takes too long.
-    """
-    shapes = target.claim.shapes
-    if any(case.counts for case in target.cases) or shapes.emulated_by != "importer":
-        return {}
-    shape, folder = shapes.emulated[0], target.reference.parent
-    texts = [(folder / variant.file).read_text(encoding="utf-8", errors="replace") for variant in target.claim.variant]
-    if not counts(shape, shapes, named(texts)):
-        return {}
-    return _made_once(target, shape, distribution, others=True, scope="kept")
+def numbers(target: Target) -> Collection[int]:
+    """Return the numbers that the sources of the claim name."""
+    folder = target.reference.parent
+    return named((folder / one.file).read_text(encoding="utf-8", errors="replace") for one in target.claim.variant)
 
 
-def _made_once(
-    target: Target, shape: Shape, distribution: str | None, *, others: bool, scope: Scope
-) -> dict[str, Case]:
+def made_once(target: Target, shape: Shape, distribution: str | None, *, others: bool, scope: Scope) -> dict[str, Case]:
+    """Return the cases of that shape, made once an audit, as `cases_of`."""
     known = _of(target)
     with known.lock:
         if (key := f"{shape} {scope} {distribution}") not in known.cases:
@@ -226,8 +219,8 @@ def _asked(
 ) -> list[tuple[dict[str, Any], Path]]:
     """Return the events of one process, each with the folder of its outputs."""
     known, limit_s = _of(target), target.built.limit_s
-    late, call = f"a call of that size within {limit_s:g} s", (target.variant.name, *map(str, files))
-    if call in known.slow:
+    late, asked = f"a call of that size within {limit_s:g} s", [(target.variant.name, str(file)) for file in files]
+    if not known.slow.isdisjoint(asked):
         raise Unsupported(late)
     folder = Path(tempfile.mkdtemp(prefix=f"{target.variant.name}-", dir=target.folder))
     settings = target.built.settings(**mode._asdict())
@@ -246,7 +239,7 @@ def _asked(
         target.violations.append(reply.detail)
         raise ProtocolViolated(f"protocol violation: {reply.detail}")
     if reply.ending == "timed out":
-        known.slow.add(call)
+        known.slow.add(asked[min(len(reply.events), len(asked) - 1)])
         raise Unsupported(late)
     if not reply.finished and NO_MEMORY.search(reply.detail):
         raise SessionBroken("a call of that size needs more memory than this machine has")

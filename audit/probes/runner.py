@@ -7,11 +7,23 @@ from collections.abc import Callable, Collection, Iterable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
 from dataclasses import replace
+from functools import cache
 
 from audit.model import Finding
 from audit.model.errors import AuditError, Unsupported
-from audit.probes import NEEDS, OF_THE_CLAIM, PROBES, agreement, answer, battery, contract, own_reference
+from audit.probes import (
+    NEEDS,
+    OF_THE_CLAIM,
+    PROBES,
+    agreement,
+    answer,
+    battery,
+    contract,
+    launched_alike,
+    own_reference,
+)
 from audit.probes.answer import not_concluded
+from audit.probes.cases import Case
 from audit.probes.target import Target
 
 AT_ONCE = 3
@@ -28,6 +40,8 @@ def ask_all(
     `contract` and left out of further probes. If no call returned (a crash, a time-out), no other probe is asked: each
     would wait for the same end.
     """
+    if (alike := launched_alike.scoped(target)) is not target:
+        target, second = alike, _with_cases(second, alike.cases)
     _ask_ahead(target, NEEDS if target.merges_modes else [agreement.NAME])
     first = ask(contract.NAME, target, second=second)
     yield first
@@ -42,8 +56,7 @@ def ask_all(
             yield from (_unanswered(probe, target.variant.name, outcome, why) for probe in others)
             return
         cases = tuple(case for index, case in enumerate(target.cases) if index in answered)
-        target, whole = replace(target, cases=cases), second
-        second = None if whole is None else (lambda: replace(whole(), cases=cases))
+        target, second = replace(target, cases=cases), _with_cases(second, cases)
     if agreement.NAME in others:  # a reader's first question, and its calls are made already
         others.remove(agreement.NAME)
         yield ask(agreement.NAME, target, second=second)
@@ -107,6 +120,11 @@ def unconfirmed(finding: Finding) -> Finding:
     """Return a finding of a first build without a published build: a failure of the kernel becomes an error."""
     why = "the published build that had to confirm it does not exist"
     return not_concluded(finding, why).model_copy(update=UNCONFIRMED) if finding.fails_kernel else finding
+
+
+def _with_cases(second: Callable[[], Target] | None, cases: tuple[Case, ...]) -> Callable[[], Target] | None:
+    """Return what makes the second build, once, with those cases."""
+    return None if second is None else cache(lambda: replace(second(), cases=cases))
 
 
 def _ask_ahead(target: Target, probes: Iterable[str]) -> None:

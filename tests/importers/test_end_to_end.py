@@ -41,6 +41,76 @@ def test_a_wrong_archive_kernel_is_failed(tmp_path: Path) -> None:
     assert outcomes(record)["coverage"] == "fail"
 
 
+ROWS = """#include <torch/extension.h>
+
+__global__ void divided(const float* x, float* y, int columns) {
+    extern __shared__ float sums[];
+    float sum = 0.0f;
+    for (int c = threadIdx.x; c < columns; c += blockDim.x) sum += fabsf(x[blockIdx.x * columns + c]);
+    for (int step = 16; step; step /= 2) sum += __shfl_down_sync(0xffffffff, sum, step);
+    if (threadIdx.x % 32 == 0) sums[threadIdx.x / 32] = sum;
+    __syncthreads();
+    if (threadIdx.x < blockDim.x / 32) {  // a whole warp of a block of 1,024 threads alone
+        sum = sums[threadIdx.x];
+        for (int step = 16; step; step /= 2) sum += __shfl_down_sync(0xffffffff, sum, step);
+        if (threadIdx.x == 0) sums[0] = sum;
+    }
+    __syncthreads();
+    for (int c = threadIdx.x; c < columns; c += blockDim.x)
+        y[blockIdx.x * columns + c] = x[blockIdx.x * columns + c] / sums[0];
+}
+
+torch::Tensor forward(torch::Tensor x) {
+    auto y = torch::empty_like(x);
+    int columns = x.size(1), threads = THREADS;
+    divided<<<x.size(0), threads, threads / 32 * sizeof(float)>>>(x.data_ptr<float>(), y.data_ptr<float>(), columns);
+    return y;
+}
+
+PYBIND11_MODULE(TORCH_EXTENSION_NAME, m) { m.def("forward", &forward, "rows divided by their sums"); }
+"""
+OF_ROWS = """import torch
+import torch.nn as nn
+
+
+def module_fn(x: torch.Tensor) -> torch.Tensor:
+    return x / x.abs().sum(dim=1, keepdim=True)
+
+
+class Model(nn.Module):
+    def forward(self, x, fn=module_fn):
+        return fn(x)
+
+
+rows = 16
+columns = 16384
+
+
+def get_inputs():
+    return [torch.randn(rows, columns)]
+
+
+def get_init_inputs():
+    return []
+"""
+
+
+@pytest.mark.parametrize(
+    ("threads", "claimed"), [("columns / 4 < 1024 ? columns / 4 : 1024", False), ("columns < 1024 ? 1024 : 256", True)]
+)
+def test_a_race_with_a_block_that_the_claimed_shape_does_not_have_is_outside_the_claim(
+    threads: str, claimed: bool, tmp_path: Path
+) -> None:
+    """The importer asks at 1,024 columns, where a quotient of 256 threads passes the number that the source names."""
+    row = published.ARCHIVE_ROW | {"CUDA_Code": ROWS.replace("THREADS", threads), "PyTorch_Code_Functional": OF_ROWS}
+    record = audited(published.write(tmp_path / "source", rows__jsonl=published.lines(row)), tmp_path)
+    (found,) = (one for one in record.findings if one.probe == "memory_access" and one.target == "claimed")
+    assert (found.grade, found.claimed) == ("undefined", claimed)
+    assert ("with blocks of 256 x 1 x 1 threads; at the claimed shape" in found.summary) is not claimed
+    assert record.verdict.name == ("undefined" if claimed else "undecided")
+    assert outcomes(record)["claimed_blocks"] == ("fail" if claimed else "pass"), "blocks of 1,024 threads are right"
+
+
 def test_the_first_claim_in_its_original_form_is_failed(tmp_path: Path) -> None:
     """A notebook with a CUDA text, `load(...).forward`, do_bench cells and one comparison that came second."""
     text = (claims.KERNELS / "triangular_mm" / "claimed.cu").read_text(encoding="utf-8")

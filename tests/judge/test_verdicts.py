@@ -164,7 +164,7 @@ def wrong(_: answer.Observed) -> answer.Answer:
 
 
 def test_a_probe_that_asked_nothing_the_claim_speaks_of_says_so_in_the_words_the_judge_reads() -> None:
-    case = SimpleNamespace(shape={"N": 3}, counts=False)
+    case = SimpleNamespace(shape={"N": 3}, counts=False, launches=None)
     target = cast(Target, SimpleNamespace(cases=(case,), variant=SimpleNamespace(name="claimed")))
     probe = cast(Probe, SimpleNamespace(NAME="agreement", observe=lambda _: {"shape": {"N": 3}}, conclude=wrong))
     alone = answer.ask(probe, target)

@@ -41,8 +41,12 @@ def scope_of(shape: Sizes, shapes: Shapes, numbers: Collection[int]) -> Scope:
     stated = [*shapes.others, *(shapes.emulated if shapes.emulated_by == "claim" else ())]
     if dict(shape) in stated:
         return "stated"
-    alike = any(keeps(shape, one, numbers) for one in (shapes.claimed, *shapes.others))
-    return "kept" if alike else "other"
+    return "kept" if kept_of(shape, shapes, numbers) else "other"
+
+
+def kept_of(shape: Sizes, shapes: Shapes, numbers: Collection[int]) -> list[Shape]:
+    """Return the shapes of the claim that a smaller one `keeps`, the claimed one first."""
+    return [one for one in (shapes.claimed, *shapes.others) if keeps(shape, one, numbers)]
 
 
 def counts(shape: Sizes, shapes: Shapes, numbers: Collection[int]) -> bool:

@@ -1,0 +1,82 @@
+"""Does the host code launch at an importer's smaller shape what it launches at a shape of the claim?
+
+A smaller shape counts for the claim where nothing that the source's numbers tell apart has changed. Host code may still
+take a block or a kernel from a quotient of a size: `min(columns / 4, 1024)` threads are 256 for 1,024 columns. Where
+the emulated device lists the launches at both shapes, the smaller one counts only if its kernels and their blocks are
+those of the claimed shape, or of another shape of the claim whose residues and divisors it keeps. Grids and dynamic
+shared memory grow with sizes and are not compared. Where the host code reads values back, launches may depend on them,
+and where it launches nothing at the claimed shape, `kernels_ran` answers: the shape counts as before.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from audit.claims.shapes.counting import counts, kept_of
+from audit.model import Shape
+from audit.model.errors import AuditError
+from audit.probes import claimed_launches, claimed_shape
+from audit.probes.answer import Observed
+from audit.probes.cases import Case
+from audit.probes.claimed_shape import Launched
+from audit.probes.target import Target
+
+MOST_LISTED = 4
+
+
+def scoped(target: Target) -> Target:
+    """Return the target; an importer's smaller shape with other launches becomes one that does not count."""
+    shapes = target.claim.shapes
+    if target.variant.role != "claimed" or shapes.emulated_by != "importer":
+        return target
+    cases = tuple(_scoped(target, case) for case in target.cases)
+    return target if cases == target.cases else replace(target, cases=cases)
+
+
+def _scoped(target: Target, case: Case) -> Case:
+    found = unlike(target, case.shape) if case.scope == "kept" else None
+    return case if found is None else replace(case, scope="other", launches=found)
+
+
+def smaller_cases(target: Target, *, distribution: str | None = None) -> dict[str, Case]:
+    """Return the cases, as `claimed_shape.cases_of`, of the importer's first candidate: a smaller shape, or the claimed
+    one. Empty where that does not count for the claim, or another case does.
+
+    Raises:
+        Unsupported: the result takes too long.
+    """
+    shapes = target.claim.shapes
+    if any(case.counts for case in target.cases) or shapes.emulated_by != "importer":
+        return {}
+    shape = shapes.emulated[0]
+    if not counts(shape, shapes, claimed_shape.numbers(target)) or unlike(target, shape) is not None:
+        return {}
+    return claimed_shape.made_once(target, shape, distribution, others=True, scope="kept")
+
+
+def unlike(target: Target, shape: Shape) -> Observed | None:
+    """Return the launches `here`, at a smaller shape, and those `claimed`, where none of the claim's shapes that it
+    keeps to launches the same; None where one does, or it is unknown."""
+    if claimed_launches.reads_back(target):
+        return None
+    try:
+        claimed_shape.needed(target)
+        kept = kept_of(shape, target.claim.shapes, claimed_shape.numbers(target))
+        *claimed, here = claimed_shape.launched(target, [*kept, shape])
+    except AuditError:
+        return None
+    known = [_blocks(one) for one in claimed]
+    if any(one.raised is not None or not one.launches for one in claimed) or here.raised is not None:
+        return None
+    if not known or _blocks(here) in known:
+        return None
+    return {"here": _listed(here), "claimed": _listed(claimed[0])}
+
+
+def _blocks(found: Launched) -> set[tuple[str, tuple[int, ...]]]:
+    return {(one["kernel"], tuple(one["block"])) for one in found.launches}
+
+
+def _listed(found: Launched) -> list[Observed]:
+    every = sorted(_blocks(found))
+    return [{"kernel": kernel, "block": list(block)} for kernel, block in every[:MOST_LISTED]]
