@@ -121,6 +121,62 @@ def test_syntax_error_stays_on_the_first_header_set_and_names_the_line(tmp_path)
     assert "k.cu:4" in caught.value.log
 
 
+DYNAMIC = """#include <torch/extension.h>
+OPEN
+template <typename T> __global__ void k(T* x) { extern __shared__ T s[]; s[threadIdx.x] = x[threadIdx.x]; }
+CLOSE
+__global__ void other(float* x) { extern __shared__ DECLARED; x[0] = 1.0f; }
+void f(at::Tensor x) {
+  k<float><<<1, 32, 256>>>(x.data_ptr<float>());
+  if (TWO) k<TYPE><<<1, 32, 256>>>(x.data_ptr<TYPE>());
+}
+PYBIND11_MODULE(TORCH_EXTENSION_NAME, m) { m.def("f", &f); }
+"""
+
+
+def dynamic(declared: str = "float s[]", kind: str = "float", opened: str = "", closed: str = "") -> str:
+    """A source with `extern` arrays; nvcc 13.0 was asked which of them it refuses."""
+    words = {"DECLARED": declared, "TYPE": kind, "TWO": "x.numel()", "OPEN": opened, "CLOSE": closed}
+    text = DYNAMIC
+    for word, by in words.items():
+        text = text.replace(word, by)
+    return text
+
+
+@pytest.mark.parametrize(
+    ("text", "line", "types"),
+    [
+        (dynamic(kind="double"), 3, "float [] and double []"),
+        (dynamic("double s[]"), 3, "double [] and float []"),
+        (dynamic("volatile float s[]"), 3, "volatile float [] and float []"),
+        (dynamic("float s[][4]"), 3, "float [][4] and float []"),
+        (dynamic("float s[]", "double", "namespace n {", "} using n::k;"), 3, "float [] and double []"),
+        (dynamic("float s[]", "double", "namespace {", "}"), 3, "float [] and double []"),
+    ],
+    ids=["instances", "kernels", "volatile", "rows", "namespace", "unnamed namespace"],
+)
+def test_an_extern_array_of_two_types_does_not_compile_as_nvcc_says(tmp_path, text, line, types):
+    with pytest.raises(CompileError) as caught:
+        build(source(tmp_path, text))
+    said = f"k.cu:{line}: error: extern __shared__ s is declared with two types, {types}, in one namespace"
+    assert caught.value.log.splitlines()[0] == f"{said}, so nvcc refuses this source"
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        dynamic(),
+        dynamic("__align__(16) float s[]"),
+        dynamic("double other_name[]"),
+        dynamic("double shared[]"),
+        dynamic("double s[]", opened="namespace n {", closed="} using n::k;"),
+    ],
+    ids=["one type", "alignment", "another name", "a name of the runtime", "another namespace"],
+)
+def test_extern_arrays_that_nvcc_takes_compile(tmp_path, text):
+    assert build(source(tmp_path, text)).header_set == "micro"
+
+
 def test_bad_sources(tmp_path):
     with pytest.raises(BadInput, match="cannot be read"):
         build(tmp_path / "none.cu")

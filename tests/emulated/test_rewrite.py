@@ -83,8 +83,10 @@ def test_static_shared_memory() -> None:
 def test_dynamic_shared_memory() -> None:
     body = _body("__global__ void k() { extern __shared__ __align__(16) char s[]; extern __shared__ T r[][8]; }")
     assert body == (
-        "__global__ void k() { char* s = static_cast<char*>(::cuemu::dynamic_shared()); "
-        "typedef T cuemu_type_2[8]; cuemu_type_2* r = static_cast<cuemu_type_2*>(::cuemu::dynamic_shared()); }"
+        "__global__ void k() { extern char cuemu_extern_array_s[]; "
+        "char* s = static_cast<char*>(::cuemu::dynamic_shared()); "
+        "extern T cuemu_extern_array_r[][8]; typedef T cuemu_type_2[8]; "
+        "cuemu_type_2* r = static_cast<cuemu_type_2*>(::cuemu::dynamic_shared()); }"
     )
 
 
@@ -95,7 +97,7 @@ def test_shared_memory_at_namespace_scope_is_bound_where_it_is_used() -> None:
         "__global__ void own() { extern __shared__ float raw[]; }\n"
     )
     lines = numbered(_rewritten(text))
-    assert lines[1] == "static ::cuemu::DynamicShared<char> raw;"
+    assert lines[1] == "extern char cuemu_extern_array_raw[]; static ::cuemu::DynamicShared<char> raw;"
     assert lines[3] == "typedef int cuemu_type_2 [4]; struct cuemu_tag_2;"
     assert lines[5] == (
         "__global__ void both() { char* raw = static_cast<char*>(::cuemu::dynamic_shared()); "

@@ -17,7 +17,7 @@ from pathlib import Path
 from typing import Any
 
 from audit.build import dependencies
-from audit.build.emulated import expanded, headers, imports, prepared, ptx, rewrite_limits, toolchain
+from audit.build.emulated import expanded, headers, imports, prepared, ptx, rewrite_limits, rewrite_shared, toolchain
 from audit.build.emulated.cache import cache_folder, fingerprint, made
 from audit.build.emulated.prepared import HeaderSet, prepare
 from audit.build.emulated.preprocess import COMPILES, OWN, TEXT, preprocess
@@ -46,6 +46,16 @@ _MISSING = re.compile(
 )
 _UNDECLARED = re.compile(r"[‘'](\w+)[’'] was not declared")
 _OF_A_LIBRARY = re.compile(r"(?::(?P<line>\d+))?:\d+: error: .*(?:\b(?P<cub>cub::)|[‘'](?P<name>cublas\w+))")
+_DYNAMIC = (
+    rf"[‘'](?P<{{}}>[^’'\n]*?)(?:\w+::|{{{{anonymous}}}}::)*{rewrite_shared.DYNAMIC}(?P<{{}}>\w+)(?P<{{}}>[^’'\n]*)"
+)
+_TWO_TYPES = re.compile(
+    r"^(?P<place>\S+:\d+):\d+: error: (?:conflicting declaration )?"
+    + _DYNAMIC.format("new", "name", "dims")
+    + r"[’'].*?\n\S+: note: previous declaration (?:as )?"
+    + _DYNAMIC.format("old", "also", "past"),
+    re.MULTILINE | re.DOTALL,
+)
 _LISTS = "at::ITensorListRef"
 _TORCH_NAME = re.compile(r"\b(?:torch|at|c10|py|pybind11|ATen)\b|TORCH_|\bAT_|PYBIND11|cuemu::Convert")
 
@@ -143,7 +153,7 @@ class _Job:
         while (log := self._try(header_set, unfinished)) is not None:
             larger = _next_header_set(header_set, log)
             if larger is None:
-                raise _lacking(log) or CompileError(log, header_set=header_set)
+                raise _lacking(log) or CompileError(_two_types(log) + log, header_set=header_set)
             header_set = larger
 
     def kernel(self, target: Path, text: Path, header_set: HeaderSet) -> None:
@@ -230,6 +240,17 @@ def _too_many_constants(library: Path) -> str:
         f"error: {size:,} bytes of __constant__ data: a GPU has {most:,}, so nvcc refuses this source"
         if size > most
         else ""
+    )
+
+
+def _two_types(log: str) -> str:
+    """Return the error of nvcc about an `extern` array of two types, as one line; empty if there is none."""
+    if not (found := _TWO_TYPES.search(log)):
+        return ""
+    types = f"{found['old'].strip()} {found['past'].strip()} and {found['new'].strip()} {found['dims'].strip()}"
+    return (
+        f"{found['place']}: error: extern __shared__ {found['name']} is declared with two types, {types}, in one "
+        "namespace, so nvcc refuses this source\n"
     )
 
 

@@ -1,7 +1,9 @@
 """Rewrite shared memory to C++: a reference into the block's arena, or a pointer where the launch gives the size.
 
 C++ has no variables at namespace scope that belong to the running block, so each function that uses one gets its own
-reference or pointer at the start of its body.
+reference or pointer at the start of its body. An `extern` array is one entity in its namespace wherever it is declared:
+nvcc refuses a second type for the name, such as that of a template's other instance. A declaration that nothing uses is
+left behind, of which g++ asks the same.
 """
 
 from __future__ import annotations
@@ -16,6 +18,8 @@ from functools import lru_cache
 from audit.build.emulated.edits import Edit
 from audit.review.cuda_source import CudaSource, Function, SharedDeclaration
 
+DYNAMIC = "cuemu_extern_array_"
+"""The beginning of the name by which g++ compares the types of `extern` arrays."""
 _WORD = re.compile(r"(?<![.\w])(?<!->)[A-Za-z_]\w*")
 _MOST = 8  # declarations of one name outside functions; a compiler takes no second one
 _OUTSIDE = re.compile(r"(?:\bnamespace(?:\s+[\w:]+)?|\bextern\s*\"\s*\")\s*\Z")
@@ -67,9 +71,10 @@ def _static(declaration: SharedDeclaration, index: int, suffix: str) -> _Variabl
 
 def _dynamic(declaration: SharedDeclaration, index: int, suffix: str) -> _Variable:
     name, dims = declaration.names_and_dims[index]
-    element, before = _element(declaration, index), ""
+    element = _element(declaration, index)
+    before = f"extern {element} {DYNAMIC}{'##' if '##' in suffix else ''}{name}{dims}"
     if inner := dims.partition("]")[2].strip():
-        before = f"typedef {element} cuemu_type_{suffix}{inner}"
+        before += f"; typedef {element} cuemu_type_{suffix}{inner}"
         element = f"cuemu_type_{suffix}"
     local = f"{element}* {name} = static_cast<{element}*>(::cuemu::dynamic_shared())"
     return _Variable(name, before, local, placeholder=f"static ::cuemu::DynamicShared<{element}> {name}")
