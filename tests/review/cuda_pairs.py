@@ -33,6 +33,12 @@ def device(body: str) -> str:
     return f"__global__ void k(const float* x, float* y, int n) {{\n  {body}\n}}\n"
 
 
+def triangle(body: str) -> str:
+    """A kernel whose thread `i` finds its row of a triangle."""
+    place = "int i = blockIdx.x * blockDim.x + threadIdx.x;"
+    return device(f"{place}\n  {body}\n  y[row * n + i - row * (row + 1) / 2] = x[i];")
+
+
 FLAT = device("int row = blockIdx.y * blockDim.y + threadIdx.y;\n  y[row * n] = 1;")
 UNGUARDED = "\n__global__ void k(const float* x, float* y) {\n  int i = blockIdx.x * 256 + threadIdx.x;\n"
 ADDING = "__global__ void k(const float* x, float* y) { atomicAdd(&y[threadIdx.x], x[blockIdx.x]); }\n"
@@ -54,6 +60,11 @@ KNOWN_BAD: dict[str, list[str]] = {
         shared("int i = threadIdx.x;\n  t[i] = 1;  // HERE", size="128"),
         shared("for (int i = 0; i <= 256; ++i) t[i] = 0;  // HERE"),
         "#define N 64\nconstexpr int M = N / 2;\n" + shared("t[N] = 0;  // HERE", size="M * 2"),
+    ],
+    "float_index": [
+        triangle("int row = (int)((sqrtf(8.0f * i + 1.0f) - 1.0f) * 0.5f);  // HERE"),
+        triangle("float t = i;\n  float root = std::sqrt(8 * t + 1);\n  int row = floorf((root - 1) / 2);  // HERE"),
+        triangle("int w = i / 32;\n  long row = (sqrt(1 + 8.0f * w) - 1) / 2;  // HERE"),
     ],
     "dynamic_shared": [
         "extern __shared__ float t[];\n__global__ void k(float* y) { t[0] = 1; y[0] = t[0]; }\n"
@@ -222,6 +233,19 @@ KNOWN_GOOD: dict[str, list[str]] = {
         shared("t[threadIdx.x] = 1;", block="n"),
         shared("for (int i = 0; i < 300; ++i) if (i < 256) t[i] = 0;"),
         "template <int N>\n" + shared("t[300] = 1;", size="N"),
+    ],
+    "float_index": [
+        triangle("int row = (int)((sqrt(8.0 * i + 1.0) - 1.0) * 0.5);"),
+        triangle("int row = (sqrt(8 * i + 1) - 1) / 2;"),
+        triangle("int row = (sqrtf(8.0f * i + 1.0f) - 1.0f) / 2;\n  while (row * (row + 1) / 2 > i) row--;"),
+        triangle("int row = (sqrtf(8.0f * i + 1.0f) - 1.0f) / 2;\n  if ((row + 1) * (row + 2) / 2 <= i) row += 1;"),
+        triangle(
+            "int guess = (sqrtf(8.0f * i + 1.0f) - 1.0f) / 2;\n  int row = guess - (guess * (guess + 1) / 2 > i);"
+        ),
+        triangle("int row = (int)(sqrtf(x[i]) * 4.0f);"),
+        triangle("int row = (sqrtf(8.0f * blockIdx.x + 1.0f) - 1.0f) / 2;"),
+        triangle("float root = sqrtf(8.0f * i + 1.0f);\n  int row = 3;\n  y[0] = root;"),
+        "int f(int i) { int row = (sqrtf(8.0f * i + 1.0f) - 1.0f) / 2; return row; }",
     ],
     "dynamic_shared": [
         "__global__ void q(float* y) { extern __shared__ float u[]; y[0] = u[0]; }\n"

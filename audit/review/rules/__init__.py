@@ -21,6 +21,7 @@ from audit.review.rules.cuda import (
     tensors,
 )
 from audit.review.rules.cuda import named_calls as cuda_calls
+from audit.review.rules.cuda.float_index import float_index
 from audit.review.rules.cuda.shared_extent import shared_extent
 from audit.review.rules.python import branches, caches, inputs, operators, process_state, triton
 from audit.review.rules.python import named_calls as python_calls
@@ -31,6 +32,7 @@ CUDA: tuple[Rule[CudaReading], ...] = (
     grids.floor_grid,
     grids.tail_guard,
     shared_extent,
+    float_index,
     launches.dynamic_shared,
     synchronisation.missing_barrier,
     synchronisation.divergent_collective,
