@@ -1,4 +1,9 @@
-"""A rule about indices that are worked out in float32, which holds not every integer above 2^24."""
+"""A rule about indices that are worked out in float32, which holds not every integer above 2^24.
+
+By numpy's float32, `(sqrtf(8.0f * i + 1.0f) - 1.0f) * 0.5f` gives the right row of a triangle up to row 4,607, and the
+next row at the end of nearly every row after it. A root one step lower, which the approximate one of --use_fast_math may
+be, gives the row before at the first element of every row.
+"""
 
 from __future__ import annotations
 
@@ -57,7 +62,7 @@ def _of(reading: CudaReading, function: Function) -> Iterator[Spot]:
         root = _root_in(reading, one.value, found, carrying)
         if root is not None and not _corrected(reading, function, one):
             text = f"index {one.name} comes from {reading.written(root.node)} in float32"
-            yield Spot(one.line, f"{text}, which holds not every integer above 16,777,216 (2^24)")
+            yield Spot(one.line, f"{text}: it may be one off above 16,777,216 (2^24), with --use_fast_math below too")
 
 
 def _carrying(reading: CudaReading, variables: list[Variable], roots: list[Call]) -> dict[str, Call]:
