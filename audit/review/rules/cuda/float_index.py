@@ -1,7 +1,7 @@
 """A rule about indices that are worked out in float32, which holds not every integer above 2^24.
 
 By numpy's float32, `(sqrtf(8.0f * i + 1.0f) - 1.0f) * 0.5f` gives the right row of a triangle up to row 4,607, and the
-next row at the end of nearly every row after it. A root one step lower, which the approximate one of --use_fast_math may
+next row at the end of nearly every row after it. A root one step lower, as the approximate one of --use_fast_math may
 be, gives the row before at the first element of every row.
 """
 
