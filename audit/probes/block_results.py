@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 import re
+from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
@@ -12,20 +13,21 @@ import numpy.typing as npt
 from audit.model.errors import AuditError, Unsupported
 from audit.probes import block_calls, claimed_shape
 from audit.probes.answer import Observed
-from audit.probes.block_calls import WHOLE
+from audit.probes.block_calls import FEWER, WHOLE
 from audit.probes.called import Call, Mode
 from audit.probes.cases import Case
 from audit.probes.compare import FAR, Comparison, compare
 from audit.probes.target import Target
-from audit.probes.undefined import undefined_beside
+from audit.probes.undefined import ACROSS_BLOCKS, UNSYNCHRONISED, checked, checking, undefined_beside
 
 FILL = "zero"
 """The contents of shared memory and inactive lanes in the third call; the others have a pattern of NaN, or zero."""
 _LEFT_UNWRITTEN = re.compile(r"__shared__|shfl")
 
 
-def in_part(target: Target, case: Case, event: dict[str, Any], first: Call, second: Call) -> Observed:
-    """Return the evidence about two calls over different patterns of fresh memory: unwritten or compared elements."""
+def in_part(target: Target, case: Case, event: dict[str, Any], first: Call, second: Call, *, blocks: int) -> Observed:
+    """Return the evidence about two calls over different patterns of fresh memory: unwritten or compared elements; with
+    `in_every_order` where elements are wrong beside undefined behaviour, and no sum of several blocks."""
     kept = same(first, second).reshape(case.expected.shape)
     if block_calls.is_whole(event) and (left := unwritten(target, first, second)):
         last = event["launches"][-1]
@@ -38,7 +40,10 @@ def in_part(target: Target, case: Case, event: dict[str, Any], first: Call, seco
             "unwritten": left,
             "line": last["line"],
         }
-    return compared_part(target, case, event, first, kept)
+    seen = compared_part(target, case, event, first, kept)
+    if seen.get("undefined") and "orders" not in seen and "in_one_order" not in seen:
+        seen["in_every_order"] = wrong_in_every_order(target, case, blocks=blocks, kept=kept)
+    return seen
 
 
 def compared_part(
@@ -82,6 +87,38 @@ def _in_orders(target: Target, case: Case) -> Observed:
         if block_calls.why_not(event, case) is not None or _compared(target, call, case, every, times=FAR).right:
             return {"in_one_order": True}
     return {"orders": len(target.orders)}
+
+
+def wrong_in_every_order(target: Target, case: Case, *, blocks: int, kept: npt.NDArray[np.bool_]) -> bool:
+    """Return whether the elements in `kept` that those blocks write are wrong in every order of threads and blocks and
+    under every fill of shared memory and inactive lanes; False where undefined behaviour was seen that neither tells.
+
+    Lanes that a mask waits for in vain may run in many more orders, and a race in device memory may be one with blocks
+    that are left out.
+    """
+    beyond = {UNSYNCHRONISED, *(() if blocks == WHOLE else (ACROSS_BLOCKS,))}
+    if not beyond.isdisjoint(one.kind for one in checked(target, target.middle).seen):
+        return False
+    try:
+        event, _ = claimed_shape.parts(target, case, checking(target), blocks=FEWER)
+        if not beyond.isdisjoint(one["kind"] for one in event["reports"]):
+            return False
+        return not any(_right_ones(target, case, blocks=blocks, kept=kept))
+    except AuditError:
+        return False
+
+
+def _right_ones(target: Target, case: Case, *, blocks: int, kept: npt.NDArray[np.bool_]) -> Iterator[bool]:
+    """Yield whether the result is right, for each order and fill; True for a call that gives no answer."""
+    memory, pattern = next(iter(target.built.poisons.items()))
+    for order in (*target.built.orders, *target.built.more_orders):
+        for fill in target.built.fills or (None,):
+            event, call = claimed_shape.parts(target, case, Mode(memory, order, fill), blocks=blocks)
+            if block_calls.why_not(event, case) is not None:
+                yield True
+                continue
+            written = kept & np.asarray(~call.holding(pattern)).reshape(case.expected.shape)
+            yield not written.any() or _compared(target, call, case, written).right
 
 
 def in_another_order(target: Target, case: Case) -> Observed:

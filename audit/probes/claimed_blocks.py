@@ -3,12 +3,13 @@
 The corners of the grid and random blocks run on inputs of the claimed shape, twice, over two patterns of fresh memory;
 elements that they did not write, or whose bits depend on fresh memory, are left out. In a third call shared memory and
 inactive lanes hold other values: a result that depends on them is undefined. In a fourth every access of a few blocks
-is checked, for behaviour within one block. A result of another shape is wrong, unless the host code reads values back,
-which blocks left out may have made. Every block is run where blocks add into the same memory, where later launches read
-their results, or where all take a few seconds, if there is time: an unwritten element is wrong then. Blocks that add
-into the same memory run in another order too: a result that is wrong in that alone is undefined. The random blocks are
-unknown before the audit. Where the claimed shape cannot be asked so, and no shape that was asked counts for the claim,
-every block runs at the importer's first candidate if that counts: a smaller shape, or the claimed one itself.
+is checked, for behaviour within one block. A value wrong beside undefined behaviour is proved wrong if it is so in
+every order and under every fill. A result of another shape is wrong, unless the host code reads values back, which
+blocks left out may have made. Every block is run where blocks add into the same memory, where later launches read their
+results, or where all take a few seconds, if there is time: an unwritten element is wrong then. Blocks that add into the
+same memory run in another order too: a result that is wrong in that alone is undefined. The random blocks are unknown
+before the audit. Where the claimed shape cannot be asked so, and no shape that was asked counts for the claim, every
+block runs at the importer's first candidate if that counts: a smaller shape, or the claimed one itself.
 
 Other inputs get one call each. Where a result is a sum of thousands of numbers they are graded: no half of them
 represents the whole. Fixed inputs, constant tensors that the task always makes alike, are redrawn. Where every block
@@ -206,7 +207,7 @@ def _asked(target: Target, case: Case, large: int) -> Observed:
             "follows_fresh_shared": follows,
             "line": entries[0][0]["launches"][-1]["line"],
         }
-    seen = block_results.in_part(target, case, entries[0][0], first, second)
+    seen = block_results.in_part(target, case, entries[0][0], first, second, blocks=blocks)
     if seen["right"] and blocks == WHOLE and any(launch["atomics"] for launch in entries[0][0]["launches"]):
         seen |= block_results.in_another_order(target, case)
     return seen
@@ -250,6 +251,9 @@ def _of_blocks(seen: Observed, text: str) -> Answer:
         text += f", and {FAR} times farther off than they may be in each of {seen['orders']} orders"
     elif "in_one_order" in seen and not seen["undefined"]:
         return failed(text, "hint", line=seen["line"])
+    if seen.get("in_every_order"):
+        text += f"; beside undefined behaviour ({seen['undefined']}), but so in every order and fill"
+        return failed(text, line=seen["line"])
     return failed(text, grade_beside(seen["undefined"]), line=seen["line"])
 
 

@@ -50,6 +50,8 @@ VALUES = ("uninitialised-read", "exited-lane-read")
 """Undefined where the result depends on the value that was read."""
 WITHIN_A_BLOCK = (*PROVED, "race-shared", "warp-mask", "barrier-divergence", "unfinished-copy")
 """Behaviour that a few blocks of a launch show as all of them do."""
+UNSYNCHRONISED, ACROSS_BLOCKS = "warp-mask", "race-global"
+"""Behaviour that may give more results than the tested orders do, or than a few blocks of a launch do."""
 OF_OTHERS = ("uninitialised-read-of-input",)
 NO_ANSWER = "no-answer"
 CHECKER = "access checker"
@@ -137,7 +139,7 @@ def wrong_in_every_order(target: Target, case: Case) -> bool:
 
     False beside warp-mask: lanes may run in many more orders than are tested.
     """
-    if any(one.kind == "warp-mask" for one in checked(target, case).seen):
+    if any(one.kind == UNSYNCHRONISED for one in checked(target, case).seen):
         return False
     return target.once(f"wrong_in_every_order:{case.inputs}", lambda: not any(_right_ones(target, case)))
 

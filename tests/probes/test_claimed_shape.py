@@ -345,6 +345,49 @@ def test_elements_that_hang_on_fresh_memory_are_left_out(tmp_path: Path) -> None
     assert block_results.same(*calls).tolist() == [True, True, False, True]
 
 
+@pytest.mark.parametrize(
+    ("right_in", "seen", "there", "blocks", "wrong"),
+    [
+        (None, ["race-shared"], [], 24, True),
+        ("lockstep", ["race-shared"], [], 24, False),
+        ("full", ["race-shared"], [], 24, False),
+        (None, ["warp-mask"], [], 24, False),
+        (None, ["race-shared"], ["warp-mask"], 24, False),
+        (None, ["race-global"], [], 24, False),
+        (None, ["race-global"], [], -1, True),
+        ("stopped", ["race-shared"], [], 24, False),
+    ],
+    ids=["in all", "not in step", "not in a fill", "mask", "mask there", "other blocks", "all blocks", "no answer"],
+)
+def test_blocks_beside_undefined_behaviour_are_wrong_where_every_order_and_fill_says_so(
+    right_in: str | None, seen: list[str], there: list[str], blocks: int, wrong: bool,
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch,
+) -> None:  # fmt: skip
+    made = target(tmp_path, "")
+    pattern = np.float32(-7.0).tobytes()
+    facts = {"poisons": {"first": pattern}, "nan_memory": "first", "orders": ("forward", "reverse"),
+             "more_orders": ("lockstep",), "fills": ("zero", "full")}  # fmt: skip
+    for name, value in facts.items():
+        setattr(made.built, name, value)
+    made.cases, made.middle = (CASE,), CASE  # type: ignore[misc]
+    made.tolerance = Tolerance(relative=1e-4, reason="a test")  # type: ignore[misc]
+    case = replace(CASE, expected=np.linspace(1.0, 2.0, 4))
+
+    def parts(_: Target, __: Case, mode: Any, *, blocks: int) -> Any:
+        reports = [{"kind": kind} for kind in there] if mode.check else []
+        reports += [TOO_LONG] if right_in == "stopped" and mode.order == "reverse" else []
+        off = 0.0 if right_in in (mode.order, mode.fill) else 9.0
+        written = np.array([True, True, False, False])  # the other two are those of other blocks
+        call = SimpleNamespace(values=lambda: case.expected + off, holding=lambda _: ~written)
+        return {**EVENT, "reports": reports}, call
+
+    behaviour = SimpleNamespace(seen=[SimpleNamespace(kind=kind) for kind in seen])
+    monkeypatch.setattr(block_results, "checked", lambda *_: behaviour)
+    monkeypatch.setattr(claimed_shape, "parts", parts)
+    kept = np.array([True, True, True, False])
+    assert block_results.wrong_in_every_order(made, case, blocks=blocks, kept=kept) is wrong
+
+
 def test_described_arguments_take_no_room(tmp_path: Path) -> None:
     values = [torch.randn(512, 1024), 3, torch.zeros(7, dtype=torch.int64)]
     result = described(values)

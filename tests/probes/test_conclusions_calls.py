@@ -183,6 +183,12 @@ CASES: list[tuple[Probe, Observed, Expected]] = [
       for undefined, more, grade in ((None, {}, "proved"), ("race: x", {}, "undefined"),
                                      (None, {"in_one_order": True}, "hint"),
                                      ("race: x", {"in_one_order": True}, "undefined"))],
+    (claimed_blocks, {**PART, **WRONG, "line": 9, "undefined": "race: x", "in_every_order": False},
+     bad("N=4, the claimed shape: 24 of 1,000 blocks run; 3 of 2,000 elements they write are wrong; at [1] expected 2, "
+         "got nan", "undefined", 9)),
+    (claimed_blocks, {**PART, **WRONG, "line": 9, "undefined": "race: x", "in_every_order": True},
+     bad("N=4, the claimed shape: 24 of 1,000 blocks run; 3 of 2,000 elements they write are wrong; at [1] expected 2, "
+         "got nan; beside undefined behaviour (race: x), but so in every order and fill", "proved", 9)),
     (claimed_blocks, {**PART, **WRONG, "line": 9, "undefined": None, "distribution": "constant_rows"},
      bad("N=4, the claimed shape, constant rows inputs: 24 of 1,000 blocks run; 3 of 2,000 elements they write are "
          "wrong; at [1] expected 2, got nan", "proved", 9)),
