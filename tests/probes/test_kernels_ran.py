@@ -46,6 +46,7 @@ def asked(
             tensor_device="cuda" if without is None else "cpu",
             checks_accesses=True,
             defines=lambda kernel: kernel in compiled,
+            note=SimpleNamespace(optimisation="O2"),
         ),
         compared=lambda call, case: SimpleNamespace(right=without),  # noqa: ARG005
         claim=SimpleNamespace(shapes=SimpleNamespace(claimed={"N": claimed})),

@@ -37,14 +37,15 @@ def asked(folder: Path, source: str, *kernels: str, claimed: int = 8, counts: bo
     launches = [{"kernel": kernel, "grid": [1], "block": [], "refused": None} for kernel in kernels]
     call = Call({"returned": "Tensor", "launches": launches, **event}, folder / "0.bin")
     target = SimpleNamespace(
-        largest=SimpleNamespace(label="N=8", shape={"N": 8}, counts=True),
-        cases=(SimpleNamespace(label="N=8", shape={"N": 8}, counts=counts),),
+        largest=SimpleNamespace(label="N=8", shape={"N": 8}, counts=True, launches=None),
+        cases=(SimpleNamespace(label="N=8", shape={"N": 8}, counts=counts, launches=None),),
         is_reference=False,
         built=SimpleNamespace(
             traced_memory="plain",
             tensor_device="cpu",
             checks_accesses=False,
             defines=lambda _: False,
+            note=SimpleNamespace(optimisation="O2"),
             settings=lambda **_: INTERPRETED,
         ),
         references=Apart(),
