@@ -17,6 +17,7 @@ from audit.build.emulated.runtime import Access, Runtime
 from audit.build.settings import LEAST_TF32, Configuration
 from audit.run import triton_bfloat16
 from audit.run.formats import tf32
+from audit.run.triton_patches import Patches
 
 INTERPRET = "TRITON_INTERPRET"
 FAILED = "interpreter-failed"
@@ -93,13 +94,7 @@ class Interpreted:
         """Replace functions of the interpreter by those below, which call them."""
         self._plain = interpreter.GridExecutor.__call__
         interpreter.GridExecutor.__call__ = lambda executor, *args, **named: self._launch(executor, args, named)
-        patch = interpreter._patch_lang_tensor
-
-        def patched(tensor: Any, scope: Any) -> None:
-            patch(tensor, scope)  # its own __index__ raises under numpy 2.4, see triton issue 9171
-            scope.set_attr(tensor, "__index__", lambda one: one.handle.data.item())
-
-        interpreter._patch_lang_tensor = patched
+        self._patches = Patches(interpreter)
         builder = interpreter.InterpreterBuilder
         for name, replaced in (
             ("set_grid_dim", self._begin),
@@ -115,6 +110,7 @@ class Interpreted:
     def _launch(self, executor: Any, args: tuple[Any, ...], named: dict[str, Any]) -> Any:
         kernel, line, result = executor.fn.__name__, self._line(), None
         self.kernels.add(kernel)
+        self._patches.launch()
         self._kernel, self._launch_line, self._begun, self._refused, ended = kernel, line, False, False, False
         try:
             result = self._plain(executor, *args, **named)
