@@ -41,6 +41,7 @@ bool is_uninitialised(const Cell& cell, std::uint64_t offset, std::uint32_t born
 }
 
 std::uint8_t bytes_of_word(std::uint64_t word, std::uint64_t from, std::uint64_t to) {
+  if (word >= from && word + 4 <= to) return 15;
   unsigned mask = 0;
   for (unsigned i = 0; i < 4; i++)
     if (word + i >= from && word + i < to) mask |= 1u << i;
@@ -52,7 +53,7 @@ void count_write(std::uint64_t word) {
   if (count < 255) count++;
 }
 
-void check_word(Touch touch, std::uint32_t born, std::uint32_t pattern, const void* program_counter) {
+void check_word(const Touch& touch, std::uint32_t born, std::uint32_t pattern, const void* program_counter) {
   Cell& cell = cell_at(touch.offset);
   if (!(touch.access & kWrite) && is_uninitialised(cell, touch.offset, born, pattern))
     report_at("uninitialised-read", touch.shared ? "reads shared memory that no thread of the block has written"
@@ -67,6 +68,7 @@ void check_word(Touch touch, std::uint32_t born, std::uint32_t pattern, const vo
 void check_access(const void* address, std::size_t bytes, unsigned access, const void* program_counter) {
   std::uint64_t offset = static_cast<const char*>(address) - region.base;
   if (offset + 2 * region.size >= 7 * region.size) return;  // a stack, a constant, memory of the host; the holes are not
+  __builtin_prefetch(region.shadow + offset / 4 * kShadowCellBytes, 1);  // its cell, which is far from the last one's
   settle_writes();
   auto* call = static_cast<const char*>(program_counter) - 1;
   const Allocation* allocation = offset < region.used ? allocation_at(offset) : nullptr;
