@@ -18,6 +18,7 @@ from pathlib import Path
 
 import torch
 import torch.fx.experimental.symbolic_shapes  # imports sympy once, not in each session with meta tensors
+import torch.utils.serialization  # which `torch.load` would import in each session
 
 from audit.build.names import FOLDERS
 from audit.build.settings import (

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import builtins
 import gc
+import itertools
 import operator
 import statistics
 import sys
@@ -127,11 +128,14 @@ Functions = tuple[Mapping[str, Any], tuple[str, ...], tuple[FunctionType, ...], 
 Kit = dict[str, dict[str, Functions]]
 """The functions of a module and of each of its classes, by full name, by module."""
 _before_fork: list[Kit] = []
+_imported_last: list[str] = []
+"""The last module that was imported before the fork: a session that looks at all copies the memory they lie in."""
 
 
 def prepare() -> None:
     """Find the functions of the kit, for every process that is forked from this one."""
     _before_fork[:] = [_kit_functions({})]
+    _imported_last[:] = [next(reversed(sys.modules))]
 
 
 def watch() -> Callable[[], list[str]]:
@@ -161,7 +165,9 @@ def watch() -> Callable[[], list[str]]:
 def _kit_functions(known: Kit) -> Kit:
     """Return the functions and methods of every imported module of the kit that is not in `known`."""
     found: Kit = {}
-    for name, module in [*sys.modules.items()]:
+    names_since = itertools.takewhile(lambda name: not known or name not in _imported_last, reversed(sys.modules))
+    for name in reversed([*names_since]):
+        module = sys.modules[name]
         if name.partition(".")[0] == "audit" and name not in known and isinstance(module, ModuleType):
             names = vars(module)
             classes = [one for one in names.values() if isinstance(one, type) and one.__module__ == name]
