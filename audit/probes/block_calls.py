@@ -5,7 +5,6 @@ from __future__ import annotations
 import math
 from typing import Any
 
-from audit.build.settings import EmulatedPythonSettings
 from audit.model.errors import Unsupported
 from audit.probes import claimed_shape
 from audit.probes.called import Call, Mode, alike
@@ -18,8 +17,6 @@ WHOLE_S = 3.0
 """Every block is run if that is expected to take at most so much processor time, by that of a few blocks."""
 MOST_WHOLE_S = 30.0
 """No block beyond a few is run if all are expected to take more."""
-OF_INTERPRETED = 6.0
-"""The limits are lower by this factor in Triton's interpreter, whose time is the language's rather than a block's."""
 STOPS = ("time-limit", "deadlock", "too-many-threads")
 FAULT = "illegal-address"
 """The report of an access outside every allocation, which ends a launch: what its blocks left is no result."""
@@ -32,24 +29,18 @@ def called(target: Target, case: Case, *, large: int) -> tuple[int, list[tuple[d
     `large` launches have more than BLOCKS blocks; several share that number, since they build on each other and a few
     blocks tell no more than how long all of them would take.
     """
-    blocks, share = max(1, BLOCKS // max(1, large)), _share(target)
+    blocks = max(1, BLOCKS // max(1, large))
     entries = _with_each_memory(target, case, blocks)
     if faulted(entries[-1][0]):
         return blocks, entries
     if blocks > FEWER and _stopped(entries[-1][0]):
         blocks, entries = FEWER, _with_each_memory(target, case, FEWER)
-    if not any(_dependence(event) or _whole_s(event) <= share * WHOLE_S for event, _ in entries):
+    if not any(_dependence(event) or _whole_s(event) <= WHOLE_S for event, _ in entries):
         return blocks, entries
-    if share * MOST_WHOLE_S < (seconds := _whole_s(entries[0][0])) < math.inf:
+    if MOST_WHOLE_S < (seconds := _whole_s(entries[0][0])) < math.inf:
         raise Unsupported(f"every block of the claimed shape, which would take {seconds:.0f} s")
     whole = _with_each_memory(target, case, WHOLE)
     return (blocks, entries) if _stopped(whole[-1][0]) else (WHOLE, whole)
-
-
-def _share(target: Target) -> float:
-    """Return the share of the limits of time that holds for the way this source runs."""
-    settings = target.built.settings(**claimed_shape.PLAIN._asdict())
-    return 1 / OF_INTERPRETED if isinstance(settings, EmulatedPythonSettings) and settings.triton else 1.0
 
 
 def _with_each_memory(target: Target, case: Case, blocks: int) -> list[tuple[dict[str, Any], Call]]:
