@@ -14,11 +14,13 @@ ARCHIVE = 11_245
 """Kernels of level 1 in the public copy at the commit that the page names."""
 Row = dict[str, str]
 VERDICTS = (
-    "no defect found", "wrong", "undefined", "reduced precision", "mistimed", "overstated", "vacuous",
+    "no defect found", "wrong", "undefined", "aliased result", "reduced precision", "mistimed", "overstated", "vacuous",
     "cannot be built", "no answer",
 )  # fmt: skip
-FAILURES = ("wrong", "undefined", "reduced precision", "mistimed", "overstated")
+FAILURES = ("wrong", "undefined", "aliased result", "reduced precision", "mistimed", "overstated")
 """Verdicts that find fault with a kernel that can be built."""
+AT_RANDOM, WITHIN_TASKS = "at random", "within tasks"
+"""How a kernel was drawn: from all of them, or from those of its task, where tasks were asked by their cost."""
 FAMILIES: Mapping[str, Iterable[int]] = {
     "matrix products": range(1, 19),
     "element by element": (*range(19, 23), *range(25, 33), 88),
@@ -36,6 +38,11 @@ def read(name: str) -> list[Row]:
     """Return the rows of one of the committed tables."""
     with (FOLDER / name).open(newline="", encoding="utf-8") as file:
         return list(csv.DictReader(file))
+
+
+def sample(rows: Sequence[Row]) -> list[Row]:
+    """Return the rows that were drawn from all kernels: shares of all rest on these alone."""
+    return [row for row in rows if row["drawn"] == AT_RANDOM]
 
 
 def write(name: str, rows: Sequence[Row], columns: Sequence[str]) -> None:

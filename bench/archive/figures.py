@@ -41,6 +41,7 @@ class Look(NamedTuple):
 LOOKS: Mapping[str, Look] = {
     "wrong": Look("#8F3300", "", "wrong"),
     "undefined": Look(canvas.ORANGE, "////", "undefined behaviour"),
+    "aliased result": Look("#CC79A7", "...", "a later call overwrites the result"),
     "reduced precision": Look("#CC79A7", "", "fewer bits than claimed"),
     "mistimed": Look("#CC79A7", "xxx", "the work escapes the timer"),
     "overstated": Look("#56B4E9", "...", "a library does the work, or none"),
@@ -65,7 +66,7 @@ def draw(rows: Sequence[Row], tasks: Sequence[Row]) -> None:
     lines = [(f"{row['task']}  {_short(row['name'])}", {name: int(row[name]) for name in VERDICTS}) for row in tasks]
     figure = _bars(lines, characters=31, size=8.5, row=0.165)
     figure.axes[0].tick_params(axis="x", top=True, labeltop=True)
-    _save("by_task", figure)
+    _save("by_task", figure, svg=False)
     _save("causes", _causes(rows))
 
 

@@ -7,21 +7,24 @@ from collections.abc import Mapping
 from pathlib import Path
 
 import causes
-from committed import VERDICTS, Row, read
+from committed import VERDICTS, WITHIN_TASKS, Row, read
 from screen import tasks
 
 from audit.apps.batch import state
 from audit.apps.batch.state import Attempt, ItemState
 
-COLUMNS = ("id", "task", "sha256", "verdict", "cause", "evidence", "read", "gpu")
+COLUMNS = ("id", "task", "drawn", "sha256", "verdict", "cause", "evidence", "read", "gpu")
 NO_ANSWER, OWN_ERROR = "no answer", "an error of this kit"
 EVIDENCE = 240
 """Characters of the first reason that are kept."""
 RECORD = Path("emulated/record.json")
 
 
-def rows(kernels: Path, folders: list[Path], gpu: Mapping[str, str]) -> list[Row]:
-    """Return one row a kernel that has an answer, by id; of a kernel in several folders the last one counts."""
+def rows(kernels: Path, folders: list[Path], gpu: Mapping[str, str], drawn: Mapping[str, str]) -> list[Row]:
+    """Return one row a kernel that has an answer, by id; of a kernel in several folders the last one counts.
+
+    One that `drawn` does not name was drawn within its task.
+    """
     known, found = tasks(kernels), dict[int, Row]()
     readers = {row["id"]: row["judgement"] for row in read("readings.csv")}
     for path in (path for folder in folders for path in sorted(folder.glob("shard_*/items/*.json"))):
@@ -33,6 +36,7 @@ def rows(kernels: Path, folders: list[Path], gpu: Mapping[str, str]) -> list[Row
         found[number] = {
             "id": key,
             "task": str(known[number]),
+            "drawn": drawn.get(key, WITHIN_TASKS),
             "sha256": hashlib.sha256((kernels / f"{number}.cu").read_bytes()).hexdigest(),
             "verdict": verdict,
             "cause": cause,

@@ -44,7 +44,7 @@ def main() -> None:
     folder = given.out / "kernels"
     ids = [int(one) for one in repaired(given.kernels, folder)]
     dealt(ids, folder, given.out, shards=given.shards, until=DAY_S)
-    found = {row["id"]: row["verdict"] for row in raw.rows(folder, [given.out], {})}
+    found = {row["id"]: row["verdict"] for row in raw.rows(folder, [given.out], {}, {})}
     pairs = [(row["id"], row["repaired"], found.get(row["id"], "not asked")) for row in read("instructive.csv")]
     for number, committed, now in pairs:
         print(f"{number}: {now}" + ("" if committed == now else f"; committed: {committed}"))

@@ -4,8 +4,9 @@
     python bench/archive/results.py
 
 OUT are folders of `screen.py`; of a kernel in several the last counts. FILE has verdicts on a GPU, a list of `id` and
-`verdict` in JSON; without it those of the committed table stay. The first form writes `verdicts.csv` under
-`reports/datasets/ai_cuda_engineer/`, with the class of each cause by `causes.py`. Both forms then write
+`verdict` in JSON; without it those of the committed table stay. A kernel that the committed table lacks counts as drawn
+within its task: it is in `verdicts.csv` and `by_task.csv`, and in no share of all. The first form writes
+`verdicts.csv` under `reports/datasets/ai_cuda_engineer/`, with the class of each cause by `causes.py`. Both forms write
 `verdicts.parquet`, `by_task.csv`, `by_cause.csv`, the figures, and the parts between two comments of the pages in
 PARTS. `readings.csv` has what readers of the sources made of the failures, `instructive.csv` the failures that are told
 with a repair, which `repairs.py` asks again.
@@ -23,27 +24,28 @@ import figures
 import paper
 import raw
 import tables
-from committed import FOLDER, ROOT, Row, read, write, write_parquet
+from committed import FOLDER, ROOT, Row, read, sample, write, write_parquet
 
 HERE = FOLDER.relative_to(ROOT).as_posix()
 PARTS: Mapping[str, Mapping[str, Callable[[Sequence[Row]], str]]] = {
     f"{HERE}/README.md": {
-        "headline": tables.headline,
-        "verdicts": tables.verdicts,
-        "families": tables.families,
+        "headline": lambda rows: tables.headline(sample(rows)),
+        "drawn": tables.drawn,
+        "verdicts": lambda rows: tables.verdicts(sample(rows)),
+        "families": lambda rows: tables.families(sample(rows)),
         "tasks": lambda rows: tables.tasks(counted.by_task(rows)),
-        "causes": tables.causes,
-        "unanswered": tables.unanswered,
+        "causes": lambda rows: tables.causes(sample(rows)),
+        "unanswered": lambda rows: tables.unanswered(sample(rows)),
         "examples": tables.examples,
         "readers": tables.readers,
         "gpu": tables.gpu,
     },
-    f"{HERE}/note.md": {"headline": tables.headline},
-    "docs/gallery.md": {"archive": paper.gallery},
+    f"{HERE}/note.md": {"headline": lambda rows: tables.headline(sample(rows))},
+    "docs/gallery.md": {"archive": lambda rows: paper.gallery(sample(rows))},
     "docs/findings.md": {
-        "abstract": paper.abstract,
-        "families": lambda rows: tables.families(rows).replace("](figures", f"](../{HERE}/figures"),
-        "causes": paper.causes,
+        "abstract": lambda rows: paper.abstract(sample(rows)),
+        "families": lambda rows: tables.families(sample(rows)).replace("](figures", f"](../{HERE}/figures"),
+        "causes": lambda rows: paper.causes(sample(rows)),
         "repairs": lambda _: paper.repairs(),
         "cuda_l1": lambda _: paper.lint("cuda_l1"),
         "cuda_l2": lambda _: paper.lint("cuda_l2"),
@@ -74,10 +76,11 @@ def _filled(path: Path, parts: Mapping[str, str]) -> str:
 
 def _screened(kernels: Path, folders: list[Path], gpu: Path | None) -> None:
     """Write the table of verdicts from the folders of a screening."""
-    on_gpu = {row["id"]: row["gpu"] for row in read("verdicts.csv")}
+    before = read("verdicts.csv")
+    on_gpu, drawn = ({row["id"]: row[column] for row in before} for column in ("gpu", "drawn"))
     if gpu is not None:
         on_gpu = {str(one["id"]): one["verdict"] for one in json.loads(gpu.read_text())}
-    rows = raw.rows(kernels, folders, on_gpu)
+    rows = raw.rows(kernels, folders, on_gpu, drawn)
     write("verdicts.csv", rows, raw.COLUMNS)
 
 
@@ -96,11 +99,11 @@ def main() -> None:
     write_parquet(rows)
     tasks = counted.by_task(rows)
     write("by_task.csv", tasks, counted.BY_TASK)
-    write("by_cause.csv", counted.by_cause(rows), counted.BY_CAUSE)
-    figures.drawn(rows, tasks)
+    write("by_cause.csv", counted.by_cause(sample(rows)), counted.BY_CAUSE)
+    figures.drawn(sample(rows), tasks)
     for path, text in pages(rows).items():
         path.write_text(text, encoding="utf-8")
-    print(tables.headline(rows), tables.verdicts(rows), tables.gpu(rows), sep="\n\n")
+    print(tables.headline(sample(rows)), tables.verdicts(sample(rows)), tables.gpu(rows), sep="\n\n")
 
 
 if __name__ == "__main__":

@@ -6,13 +6,14 @@ from collections import Counter
 from collections.abc import Iterable, Sequence
 
 import counted
-from committed import ARCHIVE, FAILURES, VERDICTS, Row, family, read, task_names
+from committed import ARCHIVE, FAILURES, VERDICTS, WITHIN_TASKS, Row, family, read, sample, task_names
 from counted import percent, share
 
 MEANINGS = {
     "no defect found": "every probe that was asked passed; this is no proof",
     "wrong": "the values, the shape or the launch are wrong at the claimed size, or at one that counts for it",
     "undefined": "undefined by CUDA's rules, whatever the values are: a race, a read of an unwritten or absent value",
+    "aliased result": "right when the call returns, in memory that a later call overwrites",
     "reduced precision": "right to fewer bits than the task's type has",
     "mistimed": "work goes on after the call has returned, where a timer does not see it",
     "overstated": "a library or torch does the work, or the claimed size launches none of the source's kernels",
@@ -40,6 +41,17 @@ def headline(rows: Sequence[Row]) -> str:
         f"{percent(counts['no defect found'], of)}. {percent(counted.faulty(rows), of)} are wrong, rest on undefined "
         f"behaviour or leave the work to a library; {percent(counts['cannot be built'], of)} cannot be built; "
         f"{percent(counts['no answer'], of)} have no answer.**"
+    )
+
+
+def drawn(rows: Sequence[Row]) -> str:
+    """Return how many kernels were drawn in which way."""
+    of_all, tasks = len(sample(rows)), {row["task"] for row in rows if row["drawn"] == WITHIN_TASKS}
+    return (
+        f"{of_all:,} of the {len(rows):,} kernels asked were drawn from all of them; every share of all is of these. "
+        f"The other {len(rows) - of_all:,} were drawn within {len(tasks)} tasks, those that take longest first: they "
+        "are in "
+        "[verdicts.csv](verdicts.csv) and in the shares of tasks."
     )
 
 
