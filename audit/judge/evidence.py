@@ -11,7 +11,7 @@ from typing import Any
 
 from audit.measure.comparison import TIMED_OUTPUTS
 from audit.model import Finding
-from audit.probes import PROBES, channel, own_reference
+from audit.probes import PROBES, channel, claimed_blocks, own_reference
 from audit.review import reach
 
 GPU = "cuda"
@@ -117,6 +117,8 @@ def missing(findings: Iterable[Finding]) -> list[str]:
     answers = _answers(known)
     unanswered = [f"{probe}: not asked" for probe in CORRECTNESS if probe not in answers]
     silent = [one for one in answers.values() if not _answered(one) and not _blocks_nothing(one)]
+    if (blocks := answers.get(claimed_blocks.NAME)) is not None and blocks.outcome == "pass":
+        silent = [one for one in silent if one.claimed or one.probe not in OPTIONAL]  # asked of those blocks
     if any(one.probe == "contract" for one in silent):
         silent = [one for one in silent if one.probe == "contract" or not OF_CONTRACT.search(one.summary)]
     entries = [f"{one.probe}: {one.summary}" for one in silent]

@@ -74,6 +74,21 @@ ROWS: list[tuple[str, list[Finding], str]] = [
 ABOUT_TIMES = ("the ratio is reached", "against the named baseline alone", "the ratio is not reached")
 """Rules that speak of measured times alone; so does `the ratio stays open`, and of hints."""
 
+RACE_ELSEWHERE = finding(
+    "memory_access", "fail", grade="undefined", claimed=False, summary=f"N=3: a race; and {evidence.NONE_CLAIMED}"
+)
+
+
+@pytest.mark.parametrize(("outcome", "expected"), [("pass", "no defect found"), ("skip", "undecided")])
+def test_accesses_undefined_elsewhere_block_nothing_where_blocks_of_the_claimed_shape_ran(
+    record: Record, outcome: str, expected: str
+) -> None:
+    others = [one for one in RIGHT if one.probe not in ("memory_access", "claimed_blocks")]
+    changed = (*others, RACE_ELSEWHERE, finding("claimed_blocks", outcome))
+    verdict = judge.judge(record.model_copy(update={"findings": changed}))
+    assert verdict.name == expected
+    assert any("a race" in text for text in (*verdict.reasons, *verdict.missing))
+
 
 def first_rule(record: Record) -> str:
     """The name of the rule that gives the verdict."""
