@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 
 from audit.probes.answer import FIRST_WRONG, NOT_ASKED, TOO_LARGE, UNSTEADY, Observed
-from audit.probes.called import Call, Step
+from audit.probes.called import Call, SessionBroken, Step
 from audit.probes.cases import Case
 from audit.probes.compare import Comparison, Scale
 from audit.probes.target import Target
@@ -125,8 +125,15 @@ def repeats(case: Case, call_s: float) -> int:
 
 
 def _asked(target: Target, plans: Sequence[Callable[[Target, _Planned], None]]) -> list[dict[str, Asked]]:
-    """Make the calls of those plans in one session; return them by name for each plan."""
-    planned = _Planned(call_s=target.call(target.middle, target.plain).event["seconds"])
+    """Make the calls of those plans in one session; return them by name for each plan.
+
+    Raises:
+        SessionBroken: a plain call of the middle case raises.
+    """
+    plain = target.call(target.middle, target.plain)
+    if plain.raised is not None:
+        raise SessionBroken(f"the call raised {plain.raised}")
+    planned = _Planned(call_s=plain.event["seconds"])
     for plan in plans:
         planned.begin()
         plan(target, planned)

@@ -12,8 +12,8 @@ import pytest
 from audit.model import Tolerance
 from audit.probes import repeat
 from audit.probes.answer import ask
-from audit.probes.battery import AFTER, REPEAT, Asked
-from audit.probes.called import Call
+from audit.probes.battery import AFTER, REPEAT, Asked, at_middle
+from audit.probes.called import Call, SessionBroken
 from audit.probes.cases import Case
 from audit.probes.target import Target
 
@@ -96,3 +96,10 @@ def test_first_call_that_is_right_in_another_process_alone_is_wrong(
     found = ask(repeat, target)
     assert found.outcome == outcome, found.summary
     assert ("of one process is right, that of another process" in found.summary) is (outcome == "fail")
+
+
+def test_a_plain_call_that_raises_ends_the_calls_behind_it_with_its_words() -> None:
+    raised = Answer({"raised": "RuntimeError: too much shared memory"}, Path("0.bin"))
+    target = stub(middle=CASE, plain=None, call=lambda *_: raised, once=lambda _, make: make())
+    with pytest.raises(SessionBroken, match="the call raised RuntimeError: too much shared memory"):
+        at_middle(target)
