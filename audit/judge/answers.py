@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Collection
+from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass
 
 from audit.judge import causes
@@ -41,10 +41,6 @@ class Evidence:
     claimed: Variant
     findings: list[Finding]
 
-    def proved(self, *probes: str) -> list[Finding]:
-        """Return the proved failures of those probes within the claim."""
-        return [one for one in self.findings if one.fails_kernel and one.probe in probes]
-
 
 @dataclass(frozen=True)
 class Answers:
@@ -68,24 +64,53 @@ def answered(record: Record, claimed: Variant) -> Answers:
 
 def result_answer(evidence: Evidence, lacking: tuple[str, ...]) -> ResultAnswer:
     """Is the result right? A proof decides; a missing answer leaves it open; findings of one cause are one reason."""
-    proved = evidence.proved(*PROVE_WRONG)
-    failures: dict[ResultState, list[Finding]] = {
-        "wrong": [] if all(one.probe == ALIAS for one in proved) else proved,
-        "cannot be built": evidence.proved(BUILD),
-        "undefined": undefined(evidence.findings),
-        "aliased result": proved,
-    }
-    for state, found in failures.items():
-        if found:
-            return _failed(evidence, state, found)
-    if lacking:
-        return ResultAnswer(state="open", reasons=lacking)
-    if rough := evidence.proved(PRECISION):
-        return _failed(evidence, "reduced precision", rough)
+    state, found = result_state(evidence.findings, lacking)
+    if state == "open":
+        return ResultAnswer(state=state, reasons=lacking)
+    if state != "right":
+        return _failed(evidence, state, found)
     entries = (f"{one.probe}: {one.summary}" for one in outside(evidence.findings))
     beyond = tuple(f"not claimed: {text}" for text in entries)
     passed = [one for one in evidence.findings if one.outcome == "pass" and one.probe != claimed_launches.NAME]
     return ResultAnswer(state="right", reasons=beyond, places=causes.asked_at(evidence.record, passed))
+
+
+def result_state(findings: Sequence[Finding], lacking: Sequence[str]) -> tuple[ResultState, list[Finding]]:
+    """Return what the deciding findings about a variant say of its result, and those that prove a failure.
+
+    Args:
+        findings: the deciding ones.
+        lacking: the answers that are missing, in words.
+    """
+    proved = proofs(findings, PROVE_WRONG)
+    failures: dict[ResultState, list[Finding]] = {
+        "wrong": [] if all(one.probe == ALIAS for one in proved) else proved,
+        "cannot be built": proofs(findings, (BUILD,)),
+        "undefined": undefined(findings),
+        "aliased result": proved,
+    }
+    for state, found in failures.items():
+        if found:
+            return state, found
+    if lacking:
+        return "open", []
+    rough = proofs(findings, (PRECISION,))
+    return ("reduced precision", rough) if rough else ("right", [])
+
+
+def false_time(findings: Sequence[Finding]) -> tuple[RatioState, list[Finding]] | None:
+    """Return why a time would not be that of a right kernel's own work, and the findings that prove it."""
+    kinds: tuple[tuple[RatioState, Collection[str]], ...] = (
+        ("mistimed", (REPLACED,)),
+        ("mistimed", ESCAPES),
+        ("not its own", (KERNELS,)),
+    )
+    return next(((state, found) for state, probes in kinds if (found := proofs(findings, probes))), None)
+
+
+def proofs(findings: Iterable[Finding], probes: Collection[str]) -> list[Finding]:
+    """Return the proved failures of those probes within the claim."""
+    return [one for one in findings if one.fails_kernel and one.probe in probes]
 
 
 def _failed(evidence: Evidence, state: ResultState, found: list[Finding]) -> ResultAnswer:
@@ -115,16 +140,10 @@ def ratio_answer(evidence: Evidence, result: ResultAnswer) -> RatioAnswer:
     if result.state != "right":
         why = f"a ratio counts for a right result; this one: {result.state}"
         return RatioAnswer(state="not measured", reasons=(why,))
-    false_times: tuple[tuple[RatioState, list[Finding]], ...] = (
-        ("mistimed", evidence.proved(REPLACED)),
-        ("mistimed", evidence.proved(*ESCAPES)),
-        ("not its own", evidence.proved(KERNELS)),
-    )
-    for state, found in false_times:
-        if found:
-            reasons = tuple(causes.reason(members) for members in causes.causes(found))
-            places = causes.shown_at(evidence.record, found)
-            return RatioAnswer(state=state, reasons=reasons, places=places)
+    if (false := false_time(evidence.findings)) is not None:
+        state, found = false
+        reasons = tuple(causes.reason(members) for members in causes.causes(found))
+        return RatioAnswer(state=state, reasons=reasons, places=causes.shown_at(evidence.record, found))
     impossible = [one for one in evidence.record.findings if is_impossible(evidence.record, one)]
     if impossible:
         return RatioAnswer(state="mistimed", reasons=tuple(one.summary for one in impossible))

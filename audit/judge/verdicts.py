@@ -7,7 +7,7 @@ from collections.abc import Callable, Sequence
 from typing import Literal, TypedDict
 
 from audit.judge import causes
-from audit.judge.answers import BASELINE, Answers, is_impossible
+from audit.judge.answers import BASELINE, Answers, is_impossible, proofs
 from audit.judge.evidence import ESCAPES, KERNELS, OWN_REFERENCE, PRECISION, REPLACED, objects
 from audit.judge.ladder import cure
 from audit.measure import compared
@@ -117,7 +117,7 @@ def _undecided(answers: Answers) -> Words:
 
 def _proved_anyway(answers: Answers) -> tuple[str, ...]:
     """Return the reasons that are proved although other answers are missing."""
-    found = answers.evidence.proved(PRECISION, KERNELS, REPLACED, *ESCAPES) if answers.missing else []
+    found = proofs(answers.evidence.findings, (PRECISION, KERNELS, REPLACED, *ESCAPES)) if answers.missing else []
     return tuple(f"proved, whatever is missing: {causes.reason(members)}" for members in causes.causes(found))
 
 

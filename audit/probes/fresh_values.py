@@ -2,11 +2,15 @@
 
 A result cached by address, by shape or by a sample or a sum of the contents, rounded or not, is wrong for one of these.
 Values are changed past torch's version counters, and each change comes right after the values it was made from. A
-result that is wrong in a fresh process too is a hint at values outside the range of the task's own draws, and within
-ten times the tolerance, which rounding can explain, for instance where one large number meets many small ones.
+result that is wrong in a fresh process too is a hint at values outside the range of the task's own draws, where an
+element that had to be made very large overflows, and within ten times the tolerance, which rounding can explain, for
+instance where one large number meets many small ones.
 """
 
 from __future__ import annotations
+
+import math
+from contextlib import suppress
 
 from audit.probes.answer import Answer, Observed, failed, grade_beside, label, passed
 from audit.probes.battery import AGAIN, FREED, WHOLE, Asked, at_largest, at_middle, premise
@@ -86,6 +90,8 @@ def _explained(wrong: Observed) -> str | None:
         return None
     if wrong.get("outside"):
         return "the task's own inputs keep to a range that this leaves"
+    if steps := wrong.get("overflowed"):
+        return f"the element was moved by {steps:g} steps until the right result showed it, and overflows"
     return None if wrong.get("far", True) else ROUNDED
 
 
@@ -108,8 +114,16 @@ def _described(target: Target, first: Asked, later: Asked) -> Observed:
         return values
     wide = target.tolerance.model_copy(update={"relative": FAR * target.relative(later.case)})
     values["far"] = not target.compared_within(wide, later.call, later.case).right
+    if variation and variation.steps > 1 and _overflows(values):
+        values["overflowed"] = variation.steps
     same = later.case.inputs != first.case.inputs and first.call.same_bits(later.call)
     return {**values, **({"replayed": True} if same else {})}
+
+
+def _overflows(wrong: Observed) -> bool:
+    with suppress(TypeError, ValueError):  # a complex number, or none
+        return math.isfinite(float(wrong["expected"])) and not math.isfinite(float(wrong["got"]))
+    return False
 
 
 def _right_alone(target: Target, one: Asked) -> bool:

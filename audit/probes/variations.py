@@ -55,6 +55,7 @@ class Variation:
         how: the replacement of one argument, in words.
         kind: the kind of that argument, see `audit.run.changes.Kind`.
         outside: whether values leave the bounded range of the case's own draws.
+        steps: how many steps one element was moved by until the right result showed it.
     """
 
     name: str
@@ -66,6 +67,7 @@ class Variation:
     how: str = ""
     kind: str = ""
     outside: bool = False
+    steps: float = 1.0
 
 
 @dataclass(frozen=True)
@@ -181,5 +183,5 @@ def _variation(case: Case, inputs: Path, reply: Reply, event: dict[str, Any]) ->
     other = replace(case, inputs=inputs).answered(reply, event)
     if event["group"] not in DRAWN_ALIKE:
         other = replace(other, size=0.0, outputs=tuple(replace(one, size=0.0) for one in other.outputs))
-    more = {key: event[key] for key in ("trivial", "moved", "how", "kind", "outside") if key in event}
+    more = {key: event[key] for key in ("trivial", "moved", "how", "kind", "outside", "steps") if key in event}
     return Variation(event["variation"], event["group"], other, event["headroom"], **more)

@@ -69,7 +69,7 @@ def one_element(discriminator: Discriminator) -> Iterator[Variation]:
     for name, (position, leaf) in places.items():
         steps = ((one, _moved_by(problem, position, leaf, one)) for one in FACTORS)
         if (found := until_moved(discriminator, steps, problem.values)) is not None:
-            yield name, found.values, {"moved": found.moved}
+            yield name, found.values, {"moved": found.moved, "steps": found.candidate}
     steps = ((one, _moved_by(problem, shares[3], None, one)) for one in SMALL_FACTORS)
     if (found := until_moved(discriminator, steps, problem.values)) is not None and found.moved:
         yield "slightly_moved", found.values, {"moved": found.moved}

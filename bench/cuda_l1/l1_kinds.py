@@ -4,12 +4,18 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 
+from audit.judge import answers
+from audit.judge.evidence import missing, objects
 from audit.model import Finding
 from audit.probes.kernels_ran import NAME as KERNELS_RAN
 
+RIGHT, SO_FAR, OPEN = "right at its inputs", "right so far", "undecided"
+"""Of values, beside the verdicts of the judge: `right so far` is a row that was cut before it was asked every probe."""
 OWN, FALLS_BACK, OPERATORS = "own kernel", "falls back", "torch operators alone"
 NO_CODE, MISSING, NOT_BUILT = "no code", "cannot be imported", "cannot be built"
 CACHE, NO_ANSWER = "uses a cache", "no answer"
+UNASKED = "memory_access"
+"""The probe whose answer is missing in each row on the GPU; the judge takes a skip of it."""
 CACHES = ("review.result_cache", "review.last_call")
 """The hints of the source review that a kept result is returned."""
 
@@ -30,8 +36,9 @@ def kind_of(findings: Iterable[Finding]) -> str:
 
 
 def cached(findings: Iterable[Finding]) -> bool:
-    """Return whether a probe proved that an earlier result is returned for other inputs."""
-    return any(one.probe == "fresh_values" and one.fails_kernel for one in findings)
+    """Return whether a probe proved that a later call has the result of other inputs, which a fresh process has not."""
+    proved = (one for one in findings if one.probe == "fresh_values" and one.fails_kernel)
+    return any(each.get("right_alone") for one in proved for each in objects(one.evidence.get("shapes")))
 
 
 def hints_of(findings: Iterable[Finding]) -> list[str]:
@@ -41,12 +48,19 @@ def hints_of(findings: Iterable[Finding]) -> list[str]:
 
 
 def values_of(findings: Sequence[Finding]) -> tuple[str, str]:
-    """Return what the findings of a GPU say about a row's values, and the first piece of evidence."""
-    failed = [one for one in findings if one.outcome == "fail" and one.claimed and one.probe != KERNELS_RAN]
-    for name, grade in (("wrong", "proved"), ("undefined", "undefined")):
-        if (first := next((one for one in failed if one.grade == grade), None)) is not None:
-            return name, f"{first.probe}: {first.summary}"
-    if any(one.probe == "agreement" and one.outcome == "pass" for one in findings):
-        return "right at its inputs", ""
-    error = next((one for one in findings if one.outcome == "error" and one.probe in ("contract", "agreement")), None)
-    return NO_ANSWER, "" if error is None else f"{error.probe}: {error.summary}"
+    """Return the verdict that the judge gives for a row's values by what a GPU found, and the first piece of evidence.
+
+    Whose kernels ran is no part of it; see `kind_of`. Accesses to memory are not asked on the GPU.
+    """
+    lacking = [one for one in missing(findings) if not one.startswith(UNASKED)]
+    state, found = answers.result_state(findings, lacking)
+    if found:
+        return state, f"{found[0].probe}: {found[0].summary}"
+    if state == "right":
+        others = [one for one in findings if one.probe != KERNELS_RAN]
+        name, found = answers.false_time(others) or (RIGHT, [])
+        return name, f"{found[0].probe}: {found[0].summary}" if found else ""
+    errors = [one for one in findings if one.outcome == "error"]
+    if errors:
+        return OPEN, f"{errors[0].probe}: {errors[0].summary}"
+    return NO_ANSWER, ""

@@ -25,7 +25,7 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
-from l1_kinds import NO_ANSWER, NOT_BUILT, kind_of, values_of
+from l1_kinds import NO_ANSWER, NOT_BUILT, RIGHT, SO_FAR, cached, kind_of, values_of
 from l1_screen import SEED, Row, item, named, rows
 
 from audit import claims
@@ -142,7 +142,7 @@ def events_of(file: Path) -> Iterator[Event]:
 
 
 def summary(name: str, file: Path) -> Event:
-    """Return what is known of a row on the GPU."""
+    """Return what is known of a row on the GPU, by the judge of today."""
     events = list(events_of(file))
     findings = [Finding.model_validate_json(json.dumps(one["finding"])) for one in events if "finding" in one]
     build = next((one for one in events if "build" in one), {})
@@ -150,15 +150,18 @@ def summary(name: str, file: Path) -> Event:
     values, evidence = values_of(findings)
     if build.get("build", "built") != "built":
         values, evidence = NO_ANSWER if build["unsupported"] else NOT_BUILT, build["log"]
+    end = next((one["end"] for one in events if "end" in one), "cut")
+    values = SO_FAR if values == RIGHT and end != "whole" else values
     wrong = [one.summary for one in findings if one.probe == TIMED_OUTPUTS and one.fails_kernel]
     return {
         "id": name,
         "values": values,
         "evidence": evidence or error,
         "kind": kind_of(findings),
+        "cached": cached(findings),
         "refused": build.get("refused", []),
         "build_s": build.get("seconds"),
-        "end": next((one["end"] for one in events if "end" in one), "cut"),
+        "end": end,
         "timed_outputs": wrong[0] if wrong else "",
         "ratios": [one for one in events if "against" in one],
     }

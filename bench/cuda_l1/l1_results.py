@@ -2,9 +2,10 @@
 
     python bench/cuda_l1/l1_results.py FILE OUT... [--values JSON...] [--times JSON...]
 
-FILE as in `l1_screen.py`, OUT folders of it; of a row in several the last counts, and of the JSON files of
-`l1_on_gpu.py` too. Writes `verdicts.csv` under `reports/datasets/cuda_l1/`, and the counts in its `README.md`, where
-`readings.csv` has what readers of the sources made of failures.
+FILE as in `l1_screen.py`, OUT folders of it; of a row in several the last counts. JSON are `values.json` and
+`times.json` of `l1_on_gpu.py`; where the files of its rows lie beside one, they are judged again by the rules of today.
+Writes `verdicts.csv` under `reports/datasets/cuda_l1/`, and the counts in its `README.md`; `readings.csv` there has
+what readers of the sources made of failures.
 """
 
 from __future__ import annotations
@@ -12,7 +13,6 @@ from __future__ import annotations
 import argparse
 import csv
 import json
-import re
 from collections import Counter
 from collections.abc import Callable, Sequence
 from pathlib import Path
@@ -20,8 +20,10 @@ from statistics import median
 from typing import Any
 
 from l1_kinds import CACHE, FALLS_BACK, MISSING, NO_ANSWER, NO_CODE, NOT_BUILT, OWN, cached, hints_of, kind_of
+from l1_on_gpu import summary
 from l1_screen import Row, rows
 
+from audit import judge
 from audit.apps.batch import state
 from audit.apps.batch.screening import RECORDS
 from audit.apps.batch.state import Attempt, ItemState
@@ -32,8 +34,8 @@ from audit.review.process import Source
 
 FOLDER = Path(__file__).resolve().parents[2] / "reports" / "datasets" / "cuda_l1"
 COLUMNS = (
-    "id", "sha256", "state", "hints", "emulated", "gpu", "torch_refuses", "published", "eager", "compile", "do_bench",
-    "doubt", "evidence", "read",
+    "id", "sha256", "state", "hints", "emulated", "task", "gpu", "torch_refuses", "published", "eager", "compile",
+    "do_bench", "doubt", "evidence", "read",
 )  # fmt: skip
 EVIDENCE = 240
 """Characters of a piece of evidence that are kept."""
@@ -41,19 +43,22 @@ NOT_ASKED = "not asked"
 REFUSALS = ("review.undeclared_binding", "review.second_module")
 """The hints of the source review that torch cannot build an extension."""
 Known = dict[str, Any]
+Screened = tuple[Attempt, tuple[Finding, ...], str]
+"""An attempt, the findings of its record, and whether the task can tell."""
 
 
-def screened(folders: Sequence[Path]) -> dict[str, tuple[Attempt, tuple[Finding, ...]]]:
-    """Return the last attempt of each row, and the findings of its record."""
-    found = {}
+def screened(folders: Sequence[Path]) -> dict[str, Screened]:
+    """Return the last attempt of each row, and the findings and the state of the task of its record."""
+    found: dict[str, Screened] = {}
     for folder in folders:
         for path in sorted(folder.glob("shard_*/items/*.json")):
             one = state.read(ItemState, path)
             if one.last is None:
                 continue
             record = path.parents[1] / RECORDS / one.item / "emulated" / store.RECORD
-            findings = store.read(record).findings if record.is_file() else ()
-            found[one.item] = one.last, findings
+            known = judge.opened(record) if record.is_file() else None
+            task = known and known.verdict.task
+            found[one.item] = one.last, known.findings if known else (), task.state if task else ""
     return found
 
 
@@ -64,9 +69,9 @@ def reviewed(known: dict[str, Row]) -> dict[str, list[Finding]]:
     return {row.name: found for row, found in zip(with_code, process.findings(sources), strict=True)}
 
 
-def line(row: Row, emulated: tuple[Attempt, tuple[Finding, ...]] | None, gpu: Known, hints: list[Finding]) -> Known:
+def line(row: Row, emulated: Screened | None, gpu: Known, hints: list[Finding]) -> Known:
     """Return the row of the table, without its times."""
-    attempt, findings = emulated or (None, ())
+    attempt, findings, task = emulated or (None, (), "")
     refused = any(one.probe in REFUSALS and one.outcome == "fail" for one in hints) or bool(gpu.get("refused"))
     kind = gpu.get("kind", NO_ANSWER)
     kind = kind_of(findings) if kind == NO_ANSWER else kind
@@ -86,7 +91,7 @@ def line(row: Row, emulated: tuple[Attempt, tuple[Finding, ...]] | None, gpu: Kn
         name = FALLS_BACK
     elif attempt is None and not gpu:
         name = NOT_ASKED
-    elif cached(findings) or "fresh_values" in str(gpu.get("evidence", "")):
+    elif cached(findings) or gpu.get("cached"):
         name = CACHE
     return {
         "id": row.name,
@@ -94,6 +99,7 @@ def line(row: Row, emulated: tuple[Attempt, tuple[Finding, ...]] | None, gpu: Kn
         "state": name,
         "hints": " ".join(hints_of(hints)),
         "emulated": verdict,
+        "task": task,
         "gpu": gpu.get("values", ""),
         "torch_refuses": "yes" if refused else "",
         "published": row.scores["score_default"] or "",
@@ -111,9 +117,15 @@ def times(ratios: Sequence[Known]) -> Known:
     return found
 
 
+def again(known: Known, folder: Path) -> Known:
+    """Return what is known of a row, from its own file where that lies in the folder."""
+    file = folder / f"{known['id']}.jsonl"
+    return summary(known["id"], file) if file.is_file() else known
+
+
 def latest(files: Sequence[Path], whole: Callable[[Known], bool]) -> dict[str, Known]:
     """Return the last answer of each row of which something is known."""
-    every = [one for file in files for one in json.loads(file.read_text(encoding="utf-8"))]
+    every = [again(one, file.parent) for file in files for one in json.loads(file.read_text(encoding="utf-8"))]
     return {one["id"]: one for one in every if whole(one)}
 
 
@@ -185,7 +197,9 @@ def main() -> None:
     page = FOLDER / "README.md"
     text = page.read_text(encoding="utf-8")
     for name, part in parts.items():
-        text = re.sub(rf"(<!-- {name} -->\n).*?(<!-- end of {name} -->)", rf"\1{part}\n\2", text, flags=re.DOTALL)
+        begin, end = f"<!-- {name} -->\n", f"<!-- end of {name} -->"
+        before, rest = text.split(begin)
+        text = f"{before}{begin}{part}\n{end}{rest.split(end)[1]}"
     page.write_text(text, encoding="utf-8")
     print(*parts.values(), sep="\n\n")
 

@@ -150,6 +150,12 @@ CASES: list[tuple[Probe, Observed, Expected]] = [
     (fresh_values, {"shapes": [{**LATER, "right_alone": False, "outside": True}], "undefined": None},
      bad(f"N=4: whole numbers at the same addresses: {TOLD}; alone too; the task's own inputs keep to a range that "
          "this leaves", "hint", shape=None)),
+    (fresh_values, {"shapes": [{**LATER, "right_alone": False, "overflowed": 4096.0}], "undefined": None},
+     bad(f"N=4: whole numbers at the same addresses: {TOLD}; alone too; the element was moved by 4096 steps until the "
+         "right result showed it, and overflows", "hint", shape=None)),
+    (fresh_values, {"shapes": [{**LATER, "right_alone": True, "overflowed": 4096.0}], "undefined": None},
+     bad(f"N=4: whole numbers at the same addresses: {TOLD}; the same inputs come out right in a fresh process",
+         shape=None)),
     (fresh_values, {"shapes": [{**LATER, "right_alone": False, "far": False}], "undefined": None},
      bad(f"N=4: whole numbers at the same addresses: {TOLD}; alone too; all within 10 times what they may be off, "
          "which rounding can explain", "hint", shape=None)),
