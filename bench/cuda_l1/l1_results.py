@@ -19,7 +19,19 @@ from pathlib import Path
 from statistics import median
 from typing import Any
 
-from l1_kinds import CACHE, FALLS_BACK, MISSING, NO_ANSWER, NO_CODE, NOT_BUILT, OWN, cached, hints_of, kind_of
+from l1_kinds import (
+    CACHE,
+    FALLS_BACK,
+    MISSING,
+    NO_ANSWER,
+    NO_CODE,
+    NOT_BUILT,
+    OPERATORS,
+    OWN,
+    cached,
+    hints_of,
+    kind_of,
+)
 from l1_on_gpu import summary
 from l1_screen import Row, rows
 
@@ -40,8 +52,11 @@ COLUMNS = (
 EVIDENCE = 240
 """Characters of a piece of evidence that are kept."""
 NOT_ASKED = "not asked"
+KERNEL = "__global__"
+"""In the text of a source with a kernel, also one that is compiled from a string or from a file that it writes."""
 REFUSALS = ("review.undeclared_binding", "review.second_module")
 """The hints of the source review that torch cannot build an extension."""
+FAILURES = ("wrong", "undefined", "aliased result", "reduced precision", "mistimed", "vacuous", "overstated")
 Known = dict[str, Any]
 Screened = tuple[Attempt, tuple[Finding, ...], str]
 """An attempt, the findings of its record, and whether the task can tell."""
@@ -87,7 +102,7 @@ def line(row: Row, emulated: Screened | None, gpu: Known, hints: list[Finding]) 
         name, verdict = MISSING, ""
     elif NOT_BUILT in (gpu.get("values"), verdict):
         name = NOT_BUILT
-    elif refused and kind != OWN:
+    elif kind != OWN and (refused or (kind == OPERATORS and KERNEL in row.code)):
         name = FALLS_BACK
     elif attempt is None and not gpu:
         name = NOT_ASKED
@@ -144,6 +159,14 @@ def crossed(every: Sequence[Known]) -> str:
     return "\n".join([*lines, *(f"| {' | '.join(names)} | {count} |" for names, count in sorted(number.items()))])
 
 
+def readings(every: Sequence[Known]) -> str:
+    """Return what readers of the sources made of each verdict, as a table in Markdown; one of the GPU comes first."""
+    number = Counter((row["gpu"] if row["gpu"] in FAILURES else row["emulated"], row["read"]) for row in every)
+    lines = ["| Verdict | Reading of the source | Rows |", "| --- | --- | ---: |"]
+    failed = sorted((*key, count) for key, count in number.items() if key[0] in FAILURES)
+    return "\n".join([*lines, *(f"| {name} | {read or 'not read'} | {count} |" for name, read, count in failed)])
+
+
 def ratios(every: Sequence[Known]) -> str:
     """Return the ratios that were measured beside the published ones, as a table in Markdown."""
     timed = [row for row in every if row.get("eager")]
@@ -175,10 +198,8 @@ def main() -> None:
     hints = reviewed(known)
     on_gpu = latest(given.values, lambda one: one["end"] != "cut" or one["values"] != NO_ANSWER)
     timed = latest(given.times, lambda one: bool(one["ratios"]))
-    readings = FOLDER / "readings.csv"
-    read = (
-        {one["id"]: one["judgement"] for one in csv.DictReader(readings.open(newline=""))} if readings.exists() else {}
-    )
+    judged = FOLDER / "readings.csv"
+    read = {one["id"]: one["judgement"] for one in csv.DictReader(judged.open(newline=""))} if judged.exists() else {}
     every = [
         line(row, emulated.get(name), on_gpu.get(name, {}), hints.get(name, []))
         | times(timed.get(name, {}).get("ratios", []))
@@ -192,6 +213,7 @@ def main() -> None:
         "states": counted(every, "state", "State"),
         "refused": f"{sum(bool(row['torch_refuses']) for row in every)} of {len(with_code)} rows with code",
         "devices": crossed(with_code),
+        "readings": readings(with_code),
         "ratios": ratios(with_code),
     }
     page = FOLDER / "README.md"
