@@ -135,7 +135,7 @@ def test_variations_come_with_what_is_right_for_them(tmp_path: Path) -> None:
     assert all(event["moved"] > 0 for event in others if event["group"] in ("moved", "inputs"))
     assert {*DISTRIBUTIONS, "nan", "inf"} <= {*names}
     for event in others:
-        a, b = torch.load(f"{event['stem']}.inputs.pt", weights_only=True)
+        a, b = torch.load(tmp_path / f"0.{event['variation']}.inputs.pt", weights_only=True)
         want = event["results"].at(event["expected_at"], event["expected_shape"])
         np.testing.assert_array_equal(want, torch.matmul(a.double(), b.double()).tril().numpy())
 
@@ -158,9 +158,9 @@ def test_each_input_is_changed_among_discriminating_ones(tmp_path: Path) -> None
     _, base, *others = told(tmp_path, reference=reference, vary=vary)
     assert (base["variation"], base["headroom"]["fp32"] < 1e-4) == ("discriminating", True)
     assert [event["variation"] for event in others][-1] == "input_4_shift"
-    known = torch.load(f"{base['stem']}.inputs.pt", weights_only=True)
+    known = torch.load(vary[0].beside("discriminating"), weights_only=True)
     for index, event in enumerate(others):
-        values = torch.load(f"{event['stem']}.inputs.pt", weights_only=True)
+        values = torch.load(vary[0].beside(event["variation"]), weights_only=True)
         assert [i for i, (x, y) in enumerate(zip(known, values, strict=True)) if not torch.equal(x, y)] == [index]
 
 
