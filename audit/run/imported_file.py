@@ -232,28 +232,10 @@ def known(shape: Sizes, settings: Mapping[str, Any]) -> dict[str, int]:
     return {name: size for name, size in shape.items() if name in settings}
 
 
-def doubled(value: Any) -> Any:
-    """Return floating-point tensors in float64, also within lists; other objects as they are."""
-    if isinstance(value, torch.Tensor):
-        return value.double() if value.is_floating_point() else value
-    return [doubled(one) for one in value] if isinstance(value, list) else value
-
-
 def faked_for(arguments: Sequence[Any]) -> AbstractContextManager[None]:
     """Return `as_on_a_gpu` where the arguments lie on the CPU; on a GPU a baseline is timed as it is."""
     on_gpu = any(isinstance(value, torch.Tensor) and value.is_cuda for value in arguments)
     return nullcontext() if on_gpu else as_on_a_gpu()
-
-
-@contextmanager
-def default_dtype(dtype: torch.dtype) -> Iterator[None]:
-    """Make that dtype torch's default within this context."""
-    before = torch.get_default_dtype()
-    torch.set_default_dtype(dtype)
-    try:
-        yield
-    finally:
-        torch.set_default_dtype(before)
 
 
 def bytes_written(result: torch.Tensor | tuple[torch.Tensor, ...], arguments: Arguments) -> int:

@@ -9,6 +9,7 @@ parameters and arguments.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -23,14 +24,13 @@ from audit.run.imported_file import (
     Sizes,
     as_on_a_gpu,
     bytes_written,
-    default_dtype,
-    doubled,
     faked_for,
     known,
     on_cpu,
     outputs_in,
     recorded,
 )
+from audit.run.in_float64 import computed, default_dtype
 from audit.run.work import counted
 
 Result = torch.Tensor | tuple[torch.Tensor, ...]
@@ -63,9 +63,9 @@ class Task:
             return outputs_in(self._computed(arguments, double=False))
 
     def oracle(self, *arguments: Any) -> Result:
-        """Return the result with arguments, parameters and torch's default dtype in float64."""
-        with torch.no_grad(), faked_for(arguments), default_dtype(torch.float64):
-            return outputs_in(self._computed([doubled(value) for value in arguments], double=True))
+        """Return the result with arguments, parameters and torch's default dtype in float64, see `in_float64`."""
+        with torch.no_grad(), faked_for(arguments):
+            return outputs_in(computed(partial(self._computed, double=True), arguments))
 
     def cost(self, shape: Sizes) -> dict[str, float]:
         """Return `flops` 0, since no importer knows the least, and the `bytes` of the result; 0 where unknown.
