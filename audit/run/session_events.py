@@ -235,3 +235,4 @@ class Variation(Right):
     how: Name = ""
     kind: Name = ""
     outside: bool
+    steps: Size = 1.0
