@@ -28,10 +28,12 @@ MODULES: dict[str, frozenset[str]] = dict.fromkeys(_WHOLE, ANY) | {
     "enum": names("Enum IntEnum Flag IntFlag StrEnum auto unique"),
     "functools": names("partial lru_cache cache wraps reduce cached_property total_ordering cmp_to_key"),
     "hashlib": names("md5 sha1 sha256 sha512 blake2b blake2s"),
+    "inspect": names("cleandoc getdoc getsource getsourcelines isclass isfunction ismethod"),
     "json": names("dumps loads"),
     "logging": names("getLogger basicConfig Logger DEBUG INFO WARNING ERROR debug info warning error exception"),
     "os": names("environ getcwd getenv getpid makedirs mkdir path"),
     "packaging": names("version"),
+    "pybind11": names("get_include"),
     "random": names("random randint seed choice shuffle sample uniform Random"),
     "re": names(
         "compile match search sub subn findall finditer fullmatch split escape Pattern Match M S I X MULTILINE DOTALL"
@@ -159,12 +161,22 @@ TAKES_CLASSES = names("isinstance issubclass cast as_subclass TypeVar Union Opti
 
 CPP = re.compile(r"#\s*include|__global__|\btorch::|\bat::|PYBIND11|\b(?:void|int|float|extern)\b[^;]{0,200}\(")
 """A string constant that may be C++."""
+_C_API = r"""
+    PyLong_\w+|PyFloat_\w+|PyBool_\w+|PyComplex_\w+|PyUnicode_(?:As|From)\w+|PyIndex_Check
+    |Py(?:Tuple|List)_(?:New|Pack|Size|GET_SIZE|GetItem|GET_ITEM|SetItem|SET_ITEM|GetSlice|Append|Check|CheckExact|AsTuple)
+    |PyArg_(?:Parse\w*|VaParse\w*|UnpackTuple)|Py_BuildValue|PyCapsule_(?:New|GetPointer|IsValid|CheckExact)
+    |PyErr_(?:SetString|Format|SetNone|Occurred|Clear|NoMemory|BadArgument|ExceptionMatches)|PyExc_\w+
+    |PyModule_(?:Create2?|Add\w+)|PyModuleDef_(?:HEAD_INIT|Init)|PyMODINIT_FUNC|(?<=PyMODINIT_FUNC\ )PyInit_\w+
+    |PyObject|Py_(?:ssize_t|hash_t|None|True|False|RETURN_\w+|UNUSED|LIMITED_API|BEGIN_ALLOW_THREADS|END_ALLOW_THREADS)
+    |Py_(?:X?INCREF|X?DECREF|X?NewRef|CLEAR|IsNone|IsTrue|IsFalse)|THPVariable_(?:Unpack|Wrap|Check|CheckExact)
+"""
+"""Names of Python's C API that a hand-made binding needs: numbers, containers, arguments, errors and its own module."""
 CPP_BEYOND = re.compile(
-    r"""\b(?:dlopen|dlsym|dlmopen|dlvsym|dl_iterate_phdr|mprotect|pkey_mprotect|mremap|mmap|syscall|ptrace|v?fork|execv\w*
+    rf"""\b(?:dlopen|dlsym|dlmopen|dlvsym|dl_iterate_phdr|mprotect|pkey_mprotect|mremap|mmap|syscall|ptrace|v?fork|execv\w*
       |process_vm_\w+|system|popen|pthread_create|sigaction|setitimer|timer_create|timerfd_create|atexit|fopen|freopen
       |at_quick_exit|on_exit|__cxa_atexit|setjmp|longjmp|backtrace)\s*\(
       |\bstd::(?:thread|jthread|async|[io]?fstream|system|signal|raise)\b
-      |\b_?Py(?:[A-Z]\w*_\w+|_\w+|Object|FrameObject|ThreadState|InterpreterState)\b | \bTHP\w+
+      |\b(?!(?:{_C_API})\b)(?:_?Py(?:[A-Z]\w*_\w+|_\w+|\w*Object|ThreadState|InterpreterState)\b | THP\w+) | \bob_type\b
       |\b(?:py|pybind11)\s*::\s*(?:exec|eval\w*|globals|builtins|weakref|function|cpp_function|import)\b
       |\bmodule_?\s*::\s*import\b | \.\s*attr\s*\(
       |\bTORCH_LIBRARY_(?:IMPL|FRAGMENT)\s*\(\s*(?:aten|_)\b | \bDispatcher\b | \bRegisterOperators\b

@@ -61,9 +61,65 @@ REACHES = {
     'S = "#include <dlfcn.h>\\nvoid f() { dlsym(h, 0); }"': "dlsym(",
     'S = "#include <torch/extension.h>\\npy::module_::import(0)"': "module_::import",
     'S = "#include <torch/extension.h>\\nPyEval_GetFrame()"': "PyEval_GetFrame",
+    "import inspect\ninspect.stack()": "inspect.stack",
+    "import inspect as i\ni.currentframe()": "inspect.currentframe",
+    "from inspect import getouterframes": "from inspect import getouterframes",
+    "import inspect\ninspect.signature(f, eval_str=True)": "inspect.signature",
+    "import pybind11\npybind11.commands": "pybind11.commands",
+    **{
+        f'S = "#include <Python.h>\\nvoid f(PyObject* o) {{ {call}; }}"': name
+        for call, name in {
+            "PyImport_ImportModule(0)": "PyImport_ImportModule",
+            "PyImport_AddModule(0)": "PyImport_AddModule",
+            "PyObject_SetAttrString(o, 0, o)": "PyObject_SetAttrString",
+            "PyObject_CallNoArgs(o)": "PyObject_CallNoArgs",
+            "PyRun_SimpleString(0)": "PyRun_SimpleString",
+            "PyEval_GetGlobals()": "PyEval_GetGlobals",
+            "PySys_GetObject(0)": "PySys_GetObject",
+            "PyGC_Collect()": "PyGC_Collect",
+            "PyErr_GetRaisedException()": "PyErr_GetRaisedException",
+            "PyDict_SetItemString(o, 0, o)": "PyDict_SetItemString",
+            "PyFrame_GetBack(0)": "PyFrame_GetBack",
+            "PyCapsule_Import(0, 0)": "PyCapsule_Import",
+            "Py_AddPendingCall(0, 0)": "Py_AddPendingCall",
+            "_PyObject_GC_New(0)": "_PyObject_GC_New",
+            "PyInit_gc()": "PyInit_gc",
+            "(PyTypeObject*)o": "PyTypeObject",
+            "(PyFunctionObject*)o": "PyFunctionObject",
+            "o->ob_type": "ob_type",
+            "Py_TYPE(o)": "Py_TYPE",
+            "THPVariableClass": "THPVariableClass",
+        }.items()
+    },
     'S = "#include <torch/extension.h>\\nTORCH_LIBRARY_IMPL(aten, CPU, m) {}"': "TORCH_LIBRARY_IMPL(aten",
 }
+BINDING = """
+#include <Python.h>
+#include <torch/csrc/autograd/python_variable.h>
+static PyObject* top(PyObject* self, PyObject* const* args, Py_ssize_t count) {
+  if (!THPVariable_Check(args[0])) { PyErr_SetString(PyExc_TypeError, "a tensor"); return nullptr; }
+  const int64_t k = PyLong_AsLongLong(args[1]);
+  if (PyErr_Occurred()) return nullptr;
+  PyObject* out = PyTuple_New(2);
+  PyTuple_SET_ITEM(out, 0, THPVariable_Wrap(first(THPVariable_Unpack(args[0]), k)));
+  PyTuple_SET_ITEM(out, 1, PyFloat_FromDouble(1.0));
+  return out;
+}
+static PyObject* run(PyObject* self, PyObject* args) {
+  PyObject* x; double y;
+  if (!PyArg_ParseTuple(args, "Od", &x, &y)) return NULL;
+  Py_INCREF(x); Py_DECREF(x);
+  if (y > 0) return Py_BuildValue("(id)", 1, y);
+  Py_RETURN_NONE;
+}
+static PyMethodDef methods[] = {{"top", (PyCFunction)(void*)top, METH_FASTCALL, 0}, {"run", run, METH_VARARGS, 0}};
+static struct PyModuleDef module = {PyModuleDef_HEAD_INIT, "own", nullptr, -1, methods};
+PyMODINIT_FUNC PyInit_own(void) { return PyModule_Create(&module); }
+"""
 STAYS = (
+    f"S = {BINDING!r}",
+    "import pybind11\npybind11.get_include()",
+    "import inspect\ninspect.getsource(kernel)",
     "import torch\nimport torch.nn as nn\nimport torch.nn.functional as F\nF.relu(torch.randn(3))",
     "from torch.utils.cpp_extension import load_inline\nload_inline(name='a', cpp_sources='', cuda_sources='')",
     "import triton\nimport triton.language as tl\n@triton.jit\ndef k(x): tl.math.exp(x)",
