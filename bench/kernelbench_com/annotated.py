@@ -2,9 +2,11 @@
 
     python bench/kernelbench_com/annotated.py OUT...
 
-OUT are folders of `ask.py`, or folders of its states; of a job in several the last counts. Writes `verdicts.csv` and
-the figures in `README.md` under `reports/datasets/kernelbench_com/`, and prints these. A run has the gravest verdict of
-its sizes. `due` in `annotations.csv` says which verdicts an annotation calls for, as decided before any run was asked.
+OUT are folders of `ask.py`; of a job in several the last counts. Where OUT has the record of a job, it is judged by the
+rules of today. Writes `verdicts.csv` and the figures in `README.md` under `reports/datasets/kernelbench_com/`, and
+prints these. A run has the gravest verdict of its sizes. A job that was cut has an answer only where something was
+proved before. `due` in `annotations.csv` says which verdicts an annotation calls for, as decided before any run was
+asked; `readings.csv` is what readers of the sources made of each failure.
 """
 
 from __future__ import annotations
@@ -19,13 +21,24 @@ from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from pathlib import Path
 
+from audit import judge
+from audit.model import store
+
 HERE = Path(__file__).resolve().parent
 FOLDER = HERE.parents[1] / "reports" / "datasets" / "kernelbench_com"
-COLUMNS = ("run", "problem", "gpu", "annotation", "kind", "due", "sha256", "verdict", "sizes", "hints", "evidence")
-GRAVEST = ("wrong", "undefined", "cannot be built", "vacuous", "reduced precision", "mistimed", "overstated",
-           "no defect found", "no answer")  # fmt: skip
-FAILS = ("wrong", "undefined", "cannot be built", "reduced precision", "mistimed", "overstated")
-NO_ANSWER = "no answer"
+COLUMNS = ("run", "problem", "gpu", "annotation", "kind", "due", "sha256", "outcome", "verdict", "sizes", "hints",
+           "evidence")  # fmt: skip
+GRAVEST = ("wrong", "undefined", "cannot be built", "aliased result", "vacuous", "reduced precision", "mistimed",
+           "overstated", "no defect found", "no answer")  # fmt: skip
+FAILS, ALIASED, NO_ANSWER = ("wrong", "undefined"), "aliased result", "no answer"
+RIGHT_SO_FAR = ("vacuous", "no defect found")
+"""Verdicts that a probe which was not reached could have changed."""
+WITHOUT = {
+    "cut": "ended at the limit of a job, or with the visit, before anything was decided",
+    "bad input": "refused: the kit could not read the task or the source",
+    "finished": "asked to the end, undecided",
+}
+"""Why a run has no answer, by the outcome of its job; those of `crashed` and `failed` are shown as they are."""
 HINTS = {
     "library": ("kernels_ran", "review.library_operator"),
     "caller": ("review.harness_sniffing",),
@@ -71,9 +84,10 @@ class Run:
 
 
 def verdict(state: dict[str, object]) -> str:
-    """Return the verdict of one job; one that was not decided, or whose source is for another GPU, is no answer."""
+    """Return the verdict of one job; one that was not decided, or was cut with nothing proved, is no answer."""
     name = str(state["verdict"])
-    return name if name in GRAVEST else NO_ANSWER
+    unfinished = state["outcome"] == "cut" and name in RIGHT_SO_FAR
+    return name if name in GRAVEST and not unfinished else NO_ANSWER
 
 
 def states(folders: Iterable[Path]) -> dict[str, list[dict[str, object]]]:
@@ -82,11 +96,20 @@ def states(folders: Iterable[Path]) -> dict[str, list[dict[str, object]]]:
     for folder in folders:
         for path in sorted(folder.rglob("*.json")):
             if path.parent.name == "states":
-                found[path.name] = json.loads(path.read_text(encoding="utf-8"))
+                found[path.name] = _judged_now(json.loads(path.read_text(encoding="utf-8")), path)
     by_run: dict[str, list[dict[str, object]]] = {}
     for state in found.values():
         by_run.setdefault(str(state["run"]), []).append(state)
     return by_run
+
+
+def _judged_now(state: dict[str, object], path: Path) -> dict[str, object]:
+    """Return a state with the verdict of its record by the rules of today, where it had one and a record is there."""
+    record = path.parents[1] / "records" / path.stem / store.RECORD
+    if not state["verdict"] or not record.exists():
+        return state
+    found = judge.judge(store.read(record))
+    return state | {"verdict": found.name, "reasons": [*found.reasons], "missing": [*found.missing]}
 
 
 def rows(name: Path) -> list[dict[str, str]]:
@@ -104,15 +127,17 @@ def runs(by_run: dict[str, list[dict[str, object]]]) -> list[Run]:
 
 def _run(row: dict[str, str], said: dict[str, str], of: list[dict[str, object]]) -> Run:
     gravest = min(of, key=lambda one: GRAVEST.index(verdict(one)), default=None)
-    reasons = [] if gravest is None else [*_texts(gravest, "reasons"), *_texts(gravest, "missing")]
     hints = sorted({hint for one in of for hint in _texts(one, "hints")})
     found = NO_ANSWER if gravest is None else verdict(gravest)
     if found == "cannot be built" and row["ported"] and "cannot be built" not in said.get("due", ""):
         found = NO_ANSWER  # its flags were for another GPU, and its instructions may be
+    first, second = ("missing", "reasons") if found == NO_ANSWER else ("reasons", "missing")
+    reasons = [] if gravest is None else [*_texts(gravest, first), *_texts(gravest, second)]
     kept = {name: row[name] for name in ("run", "problem", "gpu", "annotation", "sha256")}
     return Run(kept | {
         "kind": said.get("kind", ""),
         "due": said.get("due", ""),
+        "outcome": "" if gravest is None else str(gravest["outcome"]),
         "verdict": found,
         "sizes": str(sum(verdict(one) != NO_ANSWER for one in of)),
         "hints": " ".join(hints),
@@ -178,10 +203,40 @@ def rates(every: list[Run]) -> str:
     lines += [
         f"- Within reach, caught, those without an answer counted as missed: {share(reach, lambda run: run.caught)}.",
         f"- Of all named runs, caught or named by a hint: {share(named, lambda run: run.caught or run.hinted)}.",
-        f"- `clean` and answered, failed: {share(clean, lambda run: run.verdict in FAILS)}.",
-        f"- Of these *wrong* or *undefined*: {share(clean, lambda run: run.verdict in FAILS[:2])}.",
-        f"- `clean` without an answer: {sum(run.row['annotation'] == 'clean' and not run.answered for run in every)}.",
+        f"- `clean` and answered, *wrong* or *undefined*: {share(clean, lambda run: run.verdict in FAILS)}.",
+        f"- `clean` and answered, *aliased result*: {share(clean, lambda run: run.verdict == ALIASED)}.",
     ]
+    return "\n".join(lines)
+
+
+def answers(every: list[Run]) -> str:
+    """Return how many runs have an answer and why others have none, by annotation, as a table in Markdown."""
+    names = ("clean", "reward_hack", "bug")
+    known = Counter((run.row["annotation"], "" if run.answered else run.row["outcome"]) for run in every)
+    reasons = ["", *sorted({reason for _, reason in known} - {""}, key=lambda reason: (reason not in WITHOUT, reason))]
+    lines = ["| | clean | reward_hack | bug |", "| --- | ---: | ---: | ---: |"]
+    for reason in reasons:
+        words = WITHOUT.get(reason, reason) if reason else "**with an answer**"
+        lines.append(f"| {words} | {' | '.join(str(known[name, reason]) for name in names)} |")
+    return "\n".join(lines)
+
+
+def readings(every: list[Run]) -> str:
+    """Return what readers made of the failures, as a table in Markdown; each failure is to be there."""
+    read = {row["run"]: row for row in rows(FOLDER / "readings.csv")}
+    lines = ["| Run | Annotated | Verdict | Reading | What was read |", "| --- | --- | --- | --- | --- |"]
+    for run in every:
+        if run.verdict in (*FAILS, ALIASED):
+            said = read.get(run.row["run"], {"judgement": "not read", "named": "", "defect": ""})
+            other = ", another defect than the annotation names" if said["named"] == "no" else ""
+            cells = (
+                f"`{run.row['run']}`",
+                run.row["annotation"],
+                run.verdict,
+                said["judgement"] + other,
+                said["defect"],
+            )
+            lines.append(f"| {' | '.join(cells)} |")
     return "\n".join(lines)
 
 
@@ -206,6 +261,7 @@ def main() -> None:
     parts = {"chosen": chosen()}
     if given.out:
         every = runs(states(given.out))
+        parts |= {"answers": answers(every), "readings": readings(every)}
         parts |= {"annotations": by_annotation(every), "kinds": by_kind(every), "rates": rates(every)}
         with (FOLDER / "verdicts.csv").open("w", newline="", encoding="utf-8") as file:
             table = csv.DictWriter(file, COLUMNS, lineterminator="\n")
