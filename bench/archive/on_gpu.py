@@ -13,7 +13,6 @@ from __future__ import annotations
 import argparse
 import json
 import os
-import signal
 import subprocess
 import sys
 import time
@@ -21,6 +20,7 @@ from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
 from pathlib import Path
 
+import torch
 from screen import SEED, item, tasks
 
 from audit import claims
@@ -85,20 +85,8 @@ def asked(number: int, place: int, gpus: int, command: list[str], deadline: floa
     if left <= 0:
         return
     where = {"CUDA_VISIBLE_DEVICES": str(place % gpus)} if gpus > 1 else {}
-    process = subprocess.Popen([*command, "--one", str(number)], env=os.environ | where, start_new_session=True)
-    try:
-        process.wait(left)
-    except subprocess.TimeoutExpired:
-        os.killpg(process.pid, signal.SIGKILL)
-        process.wait()
-
-
-def gpus_here() -> int:
-    """Return the number of GPUs, at least one."""
-    with suppress(OSError):
-        listed = subprocess.run(["nvidia-smi", "-L"], capture_output=True, text=True, check=False).stdout
-        return max(1, listed.count("GPU "))
-    return 1
+    ended_after = ["timeout", "--signal=KILL", f"{left:.1f}"]  # with its process group
+    subprocess.run([*ended_after, *command, "--one", str(number)], env=os.environ | where, check=False)
 
 
 def main() -> None:
@@ -117,7 +105,8 @@ def main() -> None:
         ask(given.one, given.kernels, given.out, given.device)
         return
     ids = [int(one) for one in given.ids.read_text().split()]
-    command, deadline, gpus = [sys.executable, *sys.argv], time.monotonic() + given.until, gpus_here()
+    command, deadline = [sys.executable, *sys.argv], time.monotonic() + given.until
+    gpus = max(1, torch.cuda.device_count())
     with ThreadPoolExecutor(given.jobs) as pool:
         list(pool.map(lambda one: asked(one[1], one[0], gpus, command, deadline), enumerate(ids)))
     answers = [(number, *verdict(findings_of(given.out / f"{number}.jsonl"))) for number in ids]

@@ -16,15 +16,15 @@ import argparse
 import csv
 import hashlib
 import io
+import itertools
 import json
 import os
 import random
-import signal
 import subprocess
 import sys
 import time
-from collections import deque
 from collections.abc import Sequence
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
 from dataclasses import replace
 from functools import partial
@@ -40,8 +40,8 @@ from audit.report.progress import Progress
 HERE = Path(__file__).resolve().parent
 SEED = 20250220
 """Of the order of the kernels, and of all inputs."""
-CLOSING_S, LOOK_S = 20.0, 0.2
-"""For all processes to write their states, once they are told to end; between two looks at them."""
+ENDED_AFTER = ("timeout", "--foreground", "--signal=INT", "--kill-after=20")
+"""The command that ends a process after the seconds behind it, with 20 more to write its states."""
 PIECE_S, OF_THE_TASK = 330.0, 0.4
 """The seconds of one process, and the part of a kernel's seconds that is the same for all of its task."""
 
@@ -105,26 +105,15 @@ def chunks(ids: Sequence[int], kernels: Path) -> list[list[int]]:
 
 def dealt(ids: Sequence[int], kernels: Path, out: Path, *, shards: int, until: float) -> None:
     """Run `shards` processes at a time, one a piece; after `until` seconds they are ended, and no more are begun."""
-    waiting, running = deque(enumerate(chunks(ids, kernels))), list[subprocess.Popen[bytes]]()
     deadline = time.monotonic() + until
-    while (waiting or running) and time.monotonic() < deadline:
-        running = [one for one in running if one.poll() is None]
-        while waiting and len(running) < shards:
-            place, piece = waiting.popleft()
-            words = ["--piece", str(place), "--ids", ",".join(map(str, piece))]
-            running.append(subprocess.Popen([sys.executable, __file__, str(kernels), str(out), *words]))
-        time.sleep(LOOK_S)
-    for one in running:
-        one.send_signal(signal.SIGINT)
-    _waited_for(running, time.monotonic() + CLOSING_S)
-    for one in running:
-        one.kill()
 
+    def run(place: int, piece: Sequence[int]) -> None:
+        if (left := deadline - time.monotonic()) > 0:
+            words = [str(kernels), str(out), "--piece", str(place), "--ids", ",".join(map(str, piece))]
+            subprocess.run([*ENDED_AFTER, f"{left:.0f}", sys.executable, __file__, *words], check=False)
 
-def _waited_for(running: Sequence[subprocess.Popen[bytes]], deadline: float) -> None:
-    for one in running:
-        with suppress(subprocess.TimeoutExpired):
-            one.wait(max(0.0, deadline - time.monotonic()))
+    with ThreadPoolExecutor(shards) as pool:
+        list(pool.map(run, itertools.count(), chunks(ids, kernels)))
 
 
 def main() -> None:

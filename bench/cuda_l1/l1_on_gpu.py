@@ -25,6 +25,7 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
+import torch
 from l1_kinds import NO_ANSWER, NOT_BUILT, RIGHT, SO_FAR, cached, kind_of, values_of
 from l1_screen import SEED, Row, item, named, rows
 
@@ -179,26 +180,16 @@ def asked(row: Row, gpus: queue.Queue[int], given: argparse.Namespace, deadline:
             return
         where = {"CUDA_VISIBLE_DEVICES": str(gpu)} if given.gpus > 1 else {}
         command = [sys.executable, *sys.argv, "--one", row.name]
-        process = subprocess.Popen(command, env=os.environ | where, start_new_session=True)
-        try:
-            ended = "" if process.wait(min(LIMIT_S[given.times], left)) == 0 else "crashed"
-        except subprocess.TimeoutExpired:
-            os.killpg(process.pid, signal.SIGKILL)
-            process.wait()
-            ended = "time limit" if left > LIMIT_S[given.times] else ""
+        limit_s = min(LIMIT_S[given.times], left)
+        ended_after = ["timeout", "--signal=KILL", f"{limit_s:.1f}"]  # with its process group
+        code = subprocess.run([*ended_after, *command], env=os.environ | where, check=False).returncode
+        late = code == -signal.SIGKILL
+        ended = "crashed" if code and not late else "time limit" if late and left > limit_s else ""
         if ended:
             with file.open("a", encoding="utf-8") as more:
                 print("\n" + json.dumps({"end": ended}), file=more)
     finally:
         gpus.put(gpu)
-
-
-def gpus_here() -> int:
-    """Return the number of GPUs, at least one."""
-    with suppress(OSError):
-        listed = subprocess.run(["nvidia-smi", "-L"], capture_output=True, text=True, check=False).stdout
-        return max(1, listed.count("GPU "))
-    return 1
 
 
 def shown(every: Sequence[Event]) -> str:
@@ -230,7 +221,7 @@ def main() -> None:
         baselines = (EAGER, *((COMPILE,) if given.compile else ())) if given.times else ()
         ask(rows(given.file)[given.one], given.out, given.device, baselines)
         return
-    deadline, given.gpus = time.monotonic() + given.until, gpus_here()
+    deadline, given.gpus = time.monotonic() + given.until, max(1, torch.cuda.device_count())
     chosen, places = named(given.file, given.ids), queue.Queue[int]()
     jobs = 1 if given.times else given.jobs
     for place in range(jobs * given.gpus):

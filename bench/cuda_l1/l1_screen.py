@@ -14,10 +14,8 @@ import hashlib
 import io
 import json
 import os
-import signal
 import subprocess
 import sys
-import time
 from collections.abc import Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
@@ -34,8 +32,8 @@ from audit.report.progress import Progress
 
 SEED = 20250714
 """Of all inputs."""
-CLOSING_S = 20.0
-"""For all shards to write their states, once they are told to end."""
+ENDED_AFTER = ("timeout", "--foreground", "--signal=INT", "--kill-after=20")
+"""The command that ends a process after the seconds behind it, with 20 more to write its states."""
 
 
 @dataclass(frozen=True)
@@ -88,23 +86,6 @@ def screened(chosen: Sequence[Row], out: Path) -> None:
         Run(collection, out, resume=True, seed=SEED, progress=Progress(io.StringIO())).run(stages)
 
 
-def dealt(command: Sequence[str], shards: int, until: float) -> None:
-    """Run every shard in a process of its own; after `until` seconds they are ended."""
-    running = [subprocess.Popen([*command, "--shard", str(shard)]) for shard in range(shards)]
-    _waited_for(running, time.monotonic() + until)
-    for one in running:
-        one.send_signal(signal.SIGINT)
-    _waited_for(running, time.monotonic() + CLOSING_S)
-    for one in running:
-        one.kill()
-
-
-def _waited_for(running: Sequence[subprocess.Popen[bytes]], deadline: float) -> None:
-    for one in running:
-        with suppress(subprocess.TimeoutExpired):
-            one.wait(max(0.0, deadline - time.monotonic()))
-
-
 def main() -> None:
     """Deal the rows to shards, and wait for them."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
@@ -116,7 +97,10 @@ def main() -> None:
     parser.add_argument("--until", type=float, default=30 * 86400.0)
     given = parser.parse_args()
     if given.shard is None:
-        dealt([sys.executable, *sys.argv], given.shards, given.until)
+        command = [*ENDED_AFTER, f"{given.until:.0f}", sys.executable, *sys.argv, "--shard"]
+        running = [subprocess.Popen([*command, str(shard)]) for shard in range(given.shards)]
+        for one in running:
+            one.wait()
         return
     chosen = named(given.file, given.ids)[given.shard :: given.shards]
     screened(chosen, given.out / f"shard_{given.shard:02}")

@@ -28,6 +28,7 @@ from dataclasses import asdict, dataclass
 from itertools import zip_longest
 from pathlib import Path
 
+import torch
 from choose import ORDER
 
 from audit import claims, judge
@@ -171,7 +172,7 @@ class Desk:
         self._end = time.monotonic() + given.until
         self._states: Path = given.out / "states"
         self._states.mkdir(parents=True, exist_ok=True)
-        gpus = gpus_here()
+        gpus = max(1, torch.cuda.device_count())
         self.jobs: int = given.jobs or JOBS_A_GPU * gpus
         self._free: queue.Queue[int] = queue.Queue()
         for one in range(self.jobs):
@@ -203,17 +204,12 @@ class Desk:
         command = [sys.executable, __file__, str(given.runs), str(given.out), "--device", given.device, "--one",
                    job.run, str(job.place), str(written)]  # fmt: skip
         where = os.environ | {"CUDA_VISIBLE_DEVICES": str(gpu)}
-        process = subprocess.Popen(command, env=where, start_new_session=True, stderr=subprocess.PIPE, text=True)
-        try:
-            _, errors = process.communicate(timeout=left)
-        except subprocess.TimeoutExpired:
+        ended_after = ["timeout", "--signal=KILL", f"{left:.1f}"]  # with its process group
+        done = subprocess.run([*ended_after, *command], env=where, stderr=subprocess.PIPE, text=True, check=False)
+        if done.returncode == -signal.SIGKILL and not written.exists():
             return self._cut(job)
-        finally:
-            with suppress(ProcessLookupError):
-                os.killpg(process.pid, signal.SIGKILL)
-            process.wait()
         if not written.exists():
-            return State(job.run, job.sizes(given.device), "crashed", reasons=(errors.strip()[-REASON:],))
+            return State(job.run, job.sizes(given.device), "crashed", reasons=(done.stderr.strip()[-REASON:],))
         found = json.loads(written.read_text())
         written.unlink()
         return State(**found)
@@ -223,14 +219,6 @@ class Desk:
         with suppress(AuditError):
             return of_record(job, sizes, store.read(record), "cut")
         return State(job.run, sizes, "cut")
-
-
-def gpus_here() -> int:
-    """Return the number of GPUs, at least one."""
-    with suppress(OSError):
-        listed = subprocess.run(["nvidia-smi", "-L"], capture_output=True, text=True, check=False).stdout
-        return max(1, listed.count("GPU "))
-    return 1
 
 
 def main() -> None:
