@@ -88,14 +88,6 @@ def test_counts_add_up(archive: Any) -> None:
     assert all(bool(row["cause"]) != (row["verdict"] == "no defect found") for row in every)
 
 
-def test_an_interval_holds_its_share(archive: Any) -> None:
-    counted = archive("counted")
-    for number, of in ((0, 10), (1, 83), (10, 10)):
-        low, high = counted.interval(number, of)
-        assert 0 <= low <= number / of <= high <= 1
-    assert counted.interval(0, 0) == (0, 1)
-
-
 def test_instructive_failures_were_read_and_found_right() -> None:
     known = {row["id"]: row for row in rows("verdicts.csv")}
     told = rows("instructive.csv")

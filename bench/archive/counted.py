@@ -2,24 +2,15 @@
 
 from __future__ import annotations
 
-import math
 from collections import Counter
 from collections.abc import Iterable, Sequence
 
 from committed import FAILURES, VERDICTS, Row, family, task_names
 
+from audit.apps.selftest.score import interval
+
 BY_CAUSE = ("verdict", "cause", "kernels", "of", "share", "low", "high")
 BY_TASK = ("task", "name", "family", "asked", *VERDICTS, "found faulty", "low", "high")
-
-
-def interval(number: int, of: int) -> tuple[float, float]:
-    """Return Wilson's 95 % interval of a share; of nothing it is everything."""
-    if of == 0:
-        return 0.0, 1.0
-    z, share = 1.96, number / of
-    middle = (share + z * z / (2 * of)) / (1 + z * z / of)
-    half = z / (1 + z * z / of) * math.sqrt(share * (1 - share) / of + z * z / (4 * of * of))
-    return max(0.0, middle - half), min(1.0, middle + half)
 
 
 def share(number: int, of: int) -> str:

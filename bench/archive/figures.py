@@ -8,11 +8,12 @@ from typing import NamedTuple
 
 import matplotlib as mpl
 from committed import FOLDER, VERDICTS, Row, family
-from counted import causes, interval, verdicts
+from counted import causes, verdicts
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from PIL import Image
 
+from audit.apps.selftest.score import interval
 from audit.report.figures import canvas
 
 PLACE = FOLDER / "figures"

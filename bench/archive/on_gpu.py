@@ -26,6 +26,7 @@ from screen import SEED, item, tasks
 from audit import claims
 from audit.build.devices import choose
 from audit.device_run import DeviceRun
+from audit.judge.answers import result_state
 from audit.model import BuildNote, Finding
 from audit.model.errors import AuditError
 from audit.model.run_directory import Scratch
@@ -61,11 +62,10 @@ def ask(number: int, kernels: Path, out: Path, device: str) -> None:
 
 
 def verdict(findings: list[Finding]) -> tuple[str, str]:
-    """Return what the findings of a kernel say about its values, and the first piece of evidence."""
-    failed = [one for one in findings if one.outcome == "fail" and one.claimed]
-    for name, grade in (("wrong", "proved"), ("undefined", "undefined")):
-        if (first := next((one for one in failed if one.grade == grade), None)) is not None:
-            return name, f"{first.probe}: {first.summary}"
+    """Return what the judge says of a kernel's values by these findings, and the first piece of evidence."""
+    state, proof = result_state(findings, ())
+    if proof:
+        return state, f"{proof[0].probe}: {proof[0].summary}"
     right = any(one.probe == "agreement" and one.outcome == "pass" for one in findings)
     return ("right at its inputs" if right else "no answer"), ""
 

@@ -14,7 +14,6 @@ from __future__ import annotations
 import argparse
 import csv
 import json
-import math
 import re
 from collections import Counter
 from collections.abc import Callable, Iterable
@@ -22,6 +21,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from audit import judge
+from audit.apps.selftest.score import interval
 from audit.model import store
 
 HERE = Path(__file__).resolve().parent
@@ -148,14 +148,6 @@ def _run(row: dict[str, str], said: dict[str, str], of: list[dict[str, object]])
 def _texts(state: dict[str, object], key: str) -> list[str]:
     value = state[key]
     return [str(one) for one in value] if isinstance(value, list) else []
-
-
-def interval(number: int, of: int) -> tuple[float, float]:
-    """Return Wilson's 95 % interval of a share."""
-    z, share = 1.96, number / of
-    middle = (share + z * z / (2 * of)) / (1 + z * z / of)
-    half = z / (1 + z * z / of) * math.sqrt(share * (1 - share) / of + z * z / (4 * of * of))
-    return max(0.0, middle - half), min(1.0, middle + half)
 
 
 def share(every: list[Run], counts: Callable[[Run], bool]) -> str:

@@ -11,7 +11,7 @@ from audit.apps.pages.self_test import part, text
 from audit.apps.selftest import rates, write
 from audit.apps.selftest.command import matrix
 from audit.apps.selftest.record import Check, Row, SelfTest
-from audit.apps.selftest.score import row, shortfalls, upper_bound
+from audit.apps.selftest.score import interval, row, shortfalls, upper_bound
 from audit.judge import evidence
 from audit.model import Device, Environment, Finding, SandboxLimit
 from tests.conftest import finding
@@ -217,3 +217,10 @@ def test_the_page_lists_each_control_that_is_answered_wrong_with_its_device() ->
     assert f"{missed} emulated device | missed |" in found
     assert "| `controls/order_good` | the twin of order\\_bad, right whoever runs first. | GPU | " in found
     assert "order_" not in text([scored([FLAGGED, CAUGHT, PASSED])])
+
+
+def test_an_interval_holds_its_share() -> None:
+    for number, of in ((0, 10), (1, 83), (10, 10)):
+        low, high = interval(number, of)
+        assert 0 <= low <= number / of <= high <= 1
+    assert interval(0, 0) == (0, 1)

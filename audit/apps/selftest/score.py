@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from math import comb
+from math import comb, sqrt
 
 from audit import judge
 from audit.apps.selftest.record import Answer, Result, Row, SelfTest
@@ -100,6 +100,16 @@ def upper_bound(events: int, trials: int) -> float:
         chance = sum(comb(trials, k) * rate**k * (1 - rate) ** (trials - k) for k in range(events + 1))
         low, high = (rate, high) if chance > _ONE_IN_TWENTY else (low, rate)
     return high
+
+
+def interval(number: int, of: int) -> tuple[float, float]:
+    """Return the 95 % interval of a share, 0 to 1, of Wilson (J. Am. Stat. Assoc. 22, 1927); of nothing it is all."""
+    if of == 0:
+        return 0.0, 1.0
+    z, share = 1.96, number / of
+    middle = (share + z * z / (2 * of)) / (1 + z * z / of)
+    half = z / (1 + z * z / of) * sqrt(share * (1 - share) / of + z * z / (4 * of * of))
+    return max(0.0, middle - half), min(1.0, middle + half)
 
 
 def shortfalls(record: SelfTest) -> list[str]:
