@@ -16,8 +16,8 @@ from audit.build.device import AuditDevice, BuiltVariant
 from audit.build.notes import failed_note
 from audit.build.python.source import PythonSource
 from audit.claims import ClaimFolder
+from audit.claims.shapes import numbers
 from audit.claims.shapes.counting import INTERPRETED, MOST_WORK, first_that_fits, scope_of
-from audit.claims.shapes.numbers import named
 from audit.model import BuildNote, Finding, Shape, Variant
 from audit.model.errors import AuditError, BadInput, CompileError, Unsupported
 from audit.probes import agreement, builds_agree, channel, oldest_code, trivial_candidates, variations
@@ -173,8 +173,7 @@ class DeviceRun:
     @cached_property
     def _numbers(self) -> frozenset[int]:
         """The numbers that the sources of the claim name."""
-        files = [self._folder.source_of(variant) for variant in self._folder.claim.variant]
-        return named(file.read_text(encoding="utf-8") for file in files)
+        return numbers.of_claim(self._folder.claim, self._folder.path)
 
     def vary(self) -> None:
         """Makes the other inputs that probes ask with, so that no variant has to wait for them."""

@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 import tempfile
 import zlib
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from threading import Lock
@@ -18,7 +18,6 @@ from weakref import WeakKeyDictionary
 
 from audit.build.settings import EmulatedPythonSettings, EmulatedSettings
 from audit.claims.shapes.counting import Scope
-from audit.claims.shapes.numbers import named
 from audit.model import Shape
 from audit.model.errors import Unsupported
 from audit.probes.answer import label
@@ -134,12 +133,6 @@ def cases_of(target: Target, *, distribution: str | None = None) -> dict[str, Ca
     if (size := _described(target, [shape])[0][1]) > MOST_BYTES:
         raise Unsupported(f"inputs of {size:,} bytes, which the claimed shape has")
     return made_once(target, shape, distribution, others=size <= MOST_BYTES_OF_OTHERS, scope="claimed")
-
-
-def numbers(target: Target) -> Collection[int]:
-    """Return the numbers that the sources of the claim name."""
-    folder = target.reference.parent
-    return named((folder / one.file).read_text(encoding="utf-8", errors="replace") for one in target.claim.variant)
 
 
 def made_once(target: Target, shape: Shape, distribution: str | None, *, others: bool, scope: Scope) -> dict[str, Case]:

@@ -13,6 +13,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 from audit.claims.shapes.counting import counts, kept_of
+from audit.claims.shapes.numbers import of_claim
 from audit.model import Shape
 from audit.model.errors import AuditError
 from audit.probes import claimed_launches, claimed_shape
@@ -49,7 +50,7 @@ def smaller_cases(target: Target, *, distribution: str | None = None) -> dict[st
     if any(case.counts for case in target.cases) or shapes.emulated_by != "importer":
         return {}
     shape = shapes.emulated[0]
-    if not counts(shape, shapes, claimed_shape.numbers(target)) or unlike(target, shape) is not None:
+    if not counts(shape, shapes, of_claim(target.claim, target.reference.parent)) or unlike(target, shape) is not None:
         return {}
     return claimed_shape.made_once(target, shape, distribution, others=True, scope="kept")
 
@@ -61,7 +62,7 @@ def unlike(target: Target, shape: Shape) -> Observed | None:
         return None
     try:
         claimed_shape.needed(target)
-        kept = kept_of(shape, target.claim.shapes, claimed_shape.numbers(target))
+        kept = kept_of(shape, target.claim.shapes, of_claim(target.claim, target.reference.parent))
         *claimed, here = claimed_shape.launched(target, [*kept, shape])
     except AuditError:
         return None

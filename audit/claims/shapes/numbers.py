@@ -13,9 +13,10 @@ import operator
 import re
 import warnings
 from collections.abc import Iterable, Iterator
+from pathlib import Path
 from typing import NamedTuple
 
-from audit.model import python_text
+from audit.model import Claim, python_text
 from audit.review.python_constants import Operations, computed
 
 LARGEST = 1 << 16
@@ -63,6 +64,11 @@ def named(sources: Iterable[str]) -> frozenset[int]:
     found |= {value for name in values.names for value in values.of(name)}
     found |= {value for code in codes for match in _CHAIN.finditer(code) for value in values.of_product(match[0])}
     return frozenset(value for value in found if 2 <= value <= LARGEST)
+
+
+def of_claim(claim: Claim, folder: Path) -> frozenset[int]:
+    """Return the numbers that the sources of a claim in that folder name, see `named`."""
+    return named((folder / one.file).read_text(encoding="utf-8", errors="replace") for one in claim.variant)
 
 
 class Demanded(NamedTuple):
