@@ -10,6 +10,8 @@ tolerance. A failure is a hint
 - at shifted numbers, whose differences cancel, and as an overflow at numbers a thousand times as large.
 Where rounded intermediate values move the right result by more than the tolerance, as in the variance of equal numbers,
 that move replaces the tolerance.
+An overflow at discriminating inputs answers nothing: they may leave the range of the task's draws, and at these the task
+takes trivial candidates for right.
 """
 
 from __future__ import annotations
@@ -65,7 +67,7 @@ def observe(target: Target) -> Observed:
         "discriminating": any(one.what == DISCRIMINATING for one, _ in drawn),
     }
     worst = _worst(found)
-    if worst is None or _hinted(worst):
+    if worst is None or _hinted(worst) or _open(worst):
         return seen
     return seen | {"undefined": undefined_beside(target, next(one.case for one, entry in drawn if entry is worst))}
 
@@ -78,6 +80,8 @@ def conclude(seen: Observed) -> Answer:
         return passed(f"{label(seen['shape'])}: right for {len(seen['distributions'])} other distributions{told_apart}")
     shape = (seen | worst)["shape"]
     text = f"{label(shape)}: {worst['distribution'].replace('_', ' ')} inputs: {sentence(worst)}"
+    if _open(worst):
+        return Answer("error", f"{text}; it may be made for smaller numbers, and at the task's own it cannot be told")
     text += "" if worst["far"] else f"; {ROUNDED}"
     return failed(text, "hint" if _hinted(worst) else grade_beside(seen["undefined"]), shape=shape)
 
@@ -127,7 +131,7 @@ def _compared(target: Target, call: Call, case: Case, relative: float, least_sca
 def _worst(found: list[Observed]) -> Observed | None:
     """Return the worst distribution: one that is neither out of range nor explained by rounding, if any."""
     wrong = [one for one in found if one.get("right") is False]
-    return min(wrong, key=lambda one: (_of_range(one), not one["far"]), default=None)
+    return min(wrong, key=lambda one: (_of_range(one), _open(one), not one["far"]), default=None)
 
 
 def _hinted(wrong: Observed) -> bool:
@@ -136,5 +140,13 @@ def _hinted(wrong: Observed) -> bool:
 
 
 def _of_range(wrong: Observed) -> bool:
-    what, overflowed = wrong["distribution"], not math.isfinite(float(wrong["got"]))
-    return "outside" in wrong or what in (*OUTSIDE_HALF, *SHIFTED, REORDERED) or (what in SCALED and overflowed)
+    what = wrong["distribution"]
+    return "outside" in wrong or what in (*OUTSIDE_HALF, *SHIFTED, REORDERED) or (what in SCALED and _overflowed(wrong))
+
+
+def _open(wrong: Observed) -> bool:
+    return wrong["distribution"] == DISCRIMINATING and _overflowed(wrong)
+
+
+def _overflowed(wrong: Observed) -> bool:
+    return not math.isfinite(float(wrong["got"]))

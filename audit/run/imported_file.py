@@ -69,6 +69,24 @@ def as_on_a_gpu(*, meta: bool = False) -> Iterator[None]:
         torch.Generator = _PLAIN  # type: ignore[misc]
 
 
+@contextmanager
+def seeds_moved(by: int) -> Iterator[None]:
+    """Add a number to every seed that the file sets, so that inputs it always draws alike are other draws of the same
+    distribution."""
+    plain = torch.manual_seed
+    torch.manual_seed = lambda seed: plain(_moved(seed, by))
+    _Seeded.moved_by = by
+    try:
+        yield
+    finally:
+        torch.manual_seed = plain
+        _Seeded.moved_by = 0
+
+
+def _moved(seed: int, by: int) -> int:
+    return (int(seed) + by) % (1 << 63)
+
+
 _PLAIN = torch.Generator
 _COMPILER = "torch._dynamo"
 
@@ -98,7 +116,15 @@ class _Generator(metaclass=_Generators):
     """A CPU generator for any requested device; a class, since modules name it in annotations."""
 
     def __new__(cls, *_: Any, **__: Any) -> Any:
-        return _PLAIN()
+        return _Seeded()
+
+
+class _Seeded(torch.Generator):
+    moved_by = 0
+
+    def manual_seed(self, seed: int) -> torch.Generator:
+        """Seed with a number that `seeds_moved` has moved."""
+        return super().manual_seed(_moved(seed, self.moved_by))
 
 
 class _OnMeta(TorchFunctionMode):

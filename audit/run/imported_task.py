@@ -29,6 +29,7 @@ from audit.run.imported_file import (
     on_cpu,
     outputs_in,
     recorded,
+    seeds_moved,
 )
 from audit.run.in_float64 import computed, default_dtype
 from audit.run.work import counted
@@ -109,8 +110,10 @@ class ModuleTask(Task):
         self._fixed = dict(fixed or {})
         self._models: dict[tuple[str, bool], Any] = {}
 
-    def _drawn(self, shape: Sizes, seed: int) -> Arguments:  # noqa: ARG002
-        return list(self._file.module({**self._fixed, **shape}).get_inputs())
+    def _drawn(self, shape: Sizes, seed: int) -> Arguments:
+        module = self._file.module({**self._fixed, **shape})
+        with seeds_moved(seed):
+            return list(module.get_inputs())
 
     def _computed(self, arguments: Sequence[Any], *, double: bool) -> Any:
         device = next((str(value.device) for value in arguments if isinstance(value, torch.Tensor)), "cpu")
@@ -140,14 +143,18 @@ class FunctionalTask(Task):
         super().__init__(path)
         self._function, self._settings = function, settings
 
-    def _drawn(self, shape: Sizes, seed: int) -> Arguments:  # noqa: ARG002
+    def _drawn(self, shape: Sizes, seed: int) -> Arguments:
         if self._settings is None:
             module = self._file.module(shape)
-            model, values = module.Model(*module.get_init_inputs()), module.get_inputs()
+            model = module.Model(*module.get_init_inputs())
+            with seeds_moved(seed):
+                values = module.get_inputs()
         else:
             module = self._file.module()
             given = {of: {**own, **known(shape, own)} for of, own in self._settings.items()}
-            model, values = module.Model(**given["init"]), module.get_inputs(**given["inputs"])
+            model = module.Model(**given["init"])
+            with seeds_moved(seed):
+                values = module.get_inputs(**given["inputs"])
         return recorded(prepared(model, self._harness), list(values), getattr(module, self._function))
 
     def _computed(self, arguments: Sequence[Any], *, double: bool) -> Any:  # noqa: ARG002
@@ -242,7 +249,9 @@ class FunctionTask(Task):
         plain = self._file.module()
         if hasattr(plain, "inputs"):
             return list(plain.inputs(dict(shape), torch.Generator().manual_seed(seed)))
-        return list(self._file.module(shape).get_inputs())
+        plain = self._file.module(shape)
+        with seeds_moved(seed):
+            return list(plain.get_inputs())
 
     def _computed(self, arguments: Sequence[Any], *, double: bool) -> Any:  # noqa: ARG002
         return getattr(self._file.module(), self._function)(*arguments)

@@ -81,6 +81,27 @@ def test_every_contract_gives_inputs_results_and_least_work(make, tmp_path: Path
     assert task.cost(shape) == {"flops": 0.0, "bytes": 33 * 24 * 4.0}
 
 
+SEEDED = """
+import torch
+
+def get_inputs():
+    torch.manual_seed(0)
+    generator = torch.Generator(device="cuda").manual_seed(7)
+    return [torch.randn(8), torch.rand(8, generator=generator, device="cuda")]
+
+def f(x, y):
+    return x + y
+"""
+
+
+def test_inputs_whose_file_sets_its_seeds_are_drawn_anew(tmp_path: Path) -> None:
+    task = FunctionTask(file(tmp_path, SEEDED), function="f")
+    one, again, other = (task.inputs({}, generator(seed)) for seed in (0, 0, 1))
+    assert all(x.equal(y) for x, y in zip(one, again, strict=True))
+    assert not any(x.equal(y) for x, y in zip(one, other, strict=True))
+    assert torch.Generator().manual_seed(7).initial_seed() == 7
+
+
 def test_drawing_inputs_leaves_the_generator_of_the_process_alone(tmp_path: Path) -> None:
     torch.manual_seed(7)
     before = torch.random.get_rng_state()
