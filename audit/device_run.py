@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from contextlib import AbstractContextManager, nullcontext, suppress
 from copy import copy
@@ -21,12 +22,15 @@ from audit.claims.shapes.counting import INTERPRETED, MOST_WORK, first_that_fits
 from audit.model import BuildNote, Finding, Shape, Variant
 from audit.model.errors import AuditError, BadInput, CompileError, Unsupported
 from audit.probes import agreement, builds_agree, channel, oldest_code, trivial_candidates, variations
+from audit.probes.answer import label
 from audit.probes.cases import Case
 from audit.probes.references import References
 from audit.probes.runner import against_reference, ask_all, seen_again, unconfirmed
 from audit.probes.target import Target
 from audit.run import requests
-from audit.run.pool import SharedProcess, Workers
+from audit.run.pool import Reply, SharedProcess, Workers
+
+_NO_KEY = re.compile(r"KeyError: '(\w+)'")
 
 
 @dataclass(frozen=True)
@@ -121,7 +125,7 @@ class DeviceRun:
         )
         reply = self._workers.call(request, limit_s=variations.LIMIT_S)
         if not reply.finished:
-            raise BadInput(f"{self._folder.path.name}/reference.py: {reply.ending}: {reply.detail}")
+            raise self._unusable(reply)
         for event in reply.events[1:]:
             inputs = self._scratch / f"{event['case']}.inputs.pt"
             scope = scope_of(event["shape"], claim.shapes, self._numbers)
@@ -129,6 +133,14 @@ class DeviceRun:
             self.cases.append(self._comparable(case))
         cost: dict[str, float] = reply.events[0]["cost"]
         return cost
+
+    def _unusable(self, reply: Reply) -> BadInput:
+        """Return what the task did in place of an answer, and how to name a size that it lacks."""
+        text = f"{self._folder.path.name}/reference.py: {reply.ending}: {reply.detail}"
+        lacking = _NO_KEY.fullmatch(reply.detail)
+        if reply.ending != "raised" or lacking is None or lacking[1] in self._folder.claim.shapes.claimed:
+            return BadInput(text)
+        return BadInput(f"{text}; the shape has no such size: {label(self._folder.claim.shapes.claimed)}")
 
     def _comparable(self, case: Case) -> Case:
         """The case. Raises BadInput where nothing can be compared with its right result."""
@@ -155,7 +167,7 @@ class DeviceRun:
         request = requests.Work(reference=self._folder.reference, shapes=shapes, most=MOST_WORK)
         reply = self._workers.call(request, limit_s=variations.LIMIT_S)
         if not reply.finished:
-            raise BadInput(f"{self._folder.path.name}/reference.py: {reply.ending}: {reply.detail}")
+            raise self._unusable(reply)
         scopes = [scope_of(shape, self._folder.claim.shapes, self._numbers) for shape in shapes]
         work = [event["work"] for event in reversed(reply.events)]
         return (shapes[first_that_fits(scopes, work, slower=INTERPRETED if self._interpreted else 1)],)

@@ -65,6 +65,19 @@ def test_files_are_audited_and_the_report_is_kept_where_it_is_wanted(tmp_path: P
         audit.check(kernel, task, tolerance=1e-5, out=out)
 
 
+def test_a_size_that_the_reference_lacks_is_named(tmp_path: Path) -> None:
+    named = (
+        TASK.replace("N = 300\n", "")
+        .replace("def made():", "def inputs(shape, generator):")
+        .replace("(N)", '(shape["N"])')
+    )
+    folder = published.write(
+        tmp_path / "s", k__py=KERNEL.replace("twice", "kernel"), ref__py=named.replace("doubled", "reference")
+    )
+    with pytest.raises(BadInput, match="raised: KeyError: 'N'; the shape has no such size: M=8"):
+        audit.check(folder / "k.py", folder / "ref.py", tolerance=1e-5, shape={"M": 8}, device="emulated")
+
+
 @pytest.mark.parametrize("kernel", [lambda x: x, len, (3.5).hex])
 def test_a_function_without_a_file_of_its_own_is_refused(kernel: object, tmp_path: Path) -> None:
     with pytest.raises(BadInput, match="kernel is no function at the top level of a Python file"):

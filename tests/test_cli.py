@@ -56,6 +56,16 @@ def test_files_may_follow_the_verdicts_to_fail_on() -> None:
     assert given.source == [Path("kernel.cu"), Path("ref.py")]
 
 
+def test_an_option_given_twice_takes_the_values_of_both() -> None:
+    parser = cli._parser("check")
+    assert parser.parse_args(["check", "k.cu", "--shape", "N=1", "M=2", "--shape", "K=3"]).shape == [
+        "N=1",
+        "M=2",
+        "K=3",
+    ]
+    assert not parser.parse_args(["check", "k.cu"]).shape
+
+
 def test_a_command_nearly_named_is_offered(capsys: pytest.CaptureFixture[str]) -> None:
     with pytest.raises(SystemExit) as ended:
         cli.main(["vrify", "x"])

@@ -10,8 +10,8 @@ tolerance. A failure is a hint
 - at shifted numbers, whose differences cancel, and as an overflow at numbers a thousand times as large.
 Where rounded intermediate values move the right result by more than the tolerance, as in the variance of equal numbers,
 that move replaces the tolerance.
-An overflow at discriminating inputs answers nothing: they may leave the range of the task's draws, and at these the task
-takes trivial candidates for right.
+An overflow at discriminating inputs answers nothing: they may leave the range of the task's draws, at which in turn the
+task takes trivial candidates for right.
 """
 
 from __future__ import annotations

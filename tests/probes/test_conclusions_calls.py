@@ -127,8 +127,8 @@ CASES: list[tuple[Probe, Observed, Expected]] = [
      bad("N=4: thousandfold inputs: 3 of 4 elements wrong; at [1] expected 2, got inf", "hint")),
     (distributions, {**AT4, "distributions": [{**FAR, "distribution": "discriminating", "got": "nan"}],
                      "discriminating": True},
-     ("error", None, "N=4: discriminating inputs: 3 of 4 elements wrong; at [1] expected 2, got nan; it may be made for "
-                     "smaller numbers, and at the task's own it cannot be told", None, None)),
+     ("error", None, "N=4: discriminating inputs: 3 of 4 elements wrong; at [1] expected 2, got nan; it may be made "
+                     "for smaller numbers, and at the task's own it cannot be told", None, None)),
     (distributions, {**AT4, "distributions": [{**FAR, "distribution": "discriminating", "got": "nan"}, FAR],
                      "discriminating": True, "undefined": None},
      bad(f"N=4: all equal inputs: {TOLD}")),

@@ -1,8 +1,8 @@
 """From the signature of a command to its arguments: a parameter's type, default and `Arg` are all argparse needs.
 
 Positional parameters are arguments and keyword-only ones options. A `bool` is a flag, a tuple takes one value or more,
-or none where it is an argument with a default, an option without a default must be given. An underscore at the end
-keeps a name apart from one of Python's.
+or none where it is an argument with a default; an option given twice takes the values of both. An option without a
+default must be given. An underscore at the end keeps a name apart from one of Python's.
 """
 
 from __future__ import annotations
@@ -49,6 +49,14 @@ def flags(command: Callable[..., int]) -> list[str]:
     return [_flag(name) for name, one in signature(command).parameters.items() if one.kind is Parameter.KEYWORD_ONLY]
 
 
+class _More(argparse.Action):
+    """Take the values of an option that is given again as more of them."""
+
+    def __call__(self, _: Any, found: argparse.Namespace, values: Any, __: str | None = None) -> None:
+        before = getattr(found, self.dest)
+        setattr(found, self.dest, values if before is self.default else [*before, *values])
+
+
 def _flag(name: str) -> str:
     return f"--{name.rstrip('_').replace('_', '-')}"
 
@@ -57,7 +65,7 @@ def _options(kind: Any, arg: Arg) -> dict[str, Any]:
     if kind is bool:
         return {"help": arg.help, "action": "store_true"}
     inner = [one for one in get_args(kind) if one not in (type(None), Ellipsis)]
-    several = {"nargs": "+"} if get_origin(kind) is tuple else {}
+    several = {"nargs": "+", "action": _More} if get_origin(kind) is tuple else {}
     shown = {"metavar": arg.metavar, "choices": arg.choices}
     read = arg.read or (inner[0] if inner else kind)
     return {"help": arg.help, "type": read, **several, **{key: value for key, value in shown.items() if value}}
