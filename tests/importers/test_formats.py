@@ -175,6 +175,28 @@ def test_what_lacks_something_essential_says_so_and_cannot_be_loaded(tmp_path: P
         claims.load(str(folder))
 
 
+HELPER = "torch::Tensor twice(torch::Tensor x);\ntorch::Tensor twice(torch::Tensor x) { return x + x; }\n"
+
+
+@pytest.mark.parametrize(
+    ("text", "bound"),
+    [
+        (published.KERNEL + published.RETURNING, "scaled"),
+        (published.KERNEL + HELPER + published.RETURNING.replace("empty_like(x)", "empty_like(twice(x))"), "scaled"),
+        (published.KERNEL + HELPER + published.RETURNING, None),
+        (published.KERNEL + published.WRITING, None),
+        ((published.KERNEL + published.RETURNING).replace("torch/extension.h", "torch/torch.h"), None),
+    ],
+    ids=["one", "one calls the other", "two", "none", "no header for a binding"],
+)
+def test_the_only_function_that_returns_tensors_is_bound(text: str, bound: str | None, tmp_path: Path) -> None:
+    folder = published.write(tmp_path / "source", scaled__cu=text, task__py=published.REFERENCE)
+    found = importers.read([folder])
+    assert found.claimed is not None
+    assert found.claimed.entry == (bound or "forward")
+    assert (f"&{bound});" in found.claimed.data.decode()) is found.auditable is (bound is not None)
+
+
 def test_a_folder_is_not_overwritten(tmp_path: Path) -> None:
     found = imported("bare_cu", tmp_path)
     writer.write(found, tmp_path / "claim")

@@ -1,4 +1,4 @@
-"""A bare `.cu` that binds a function for Python, and a Python file with a reference function for it.
+"""A bare `.cu` that binds a function for Python, or has one that returns tensors, and a Python file with a reference.
 
 The Python file has `reference` (or one other function) and `get_inputs()`, with sizes as constants, or
 `inputs(shape, generator)` as a claim folder of ours has it; a constant `RTOL` or `TOLERANCE` is the tolerance.
@@ -47,6 +47,9 @@ def read(material: Material, given: Given) -> Imported:  # noqa: ARG001  # there
         how, added = f"{len(files)} files as given, joined into one", joined.ADDED
         names = [solutions.flattened(one.published_as, one.published_as) for one in files]
     bound = entries.bound(data.decode())
+    if not bound and not joined.binds(data.decode()) and (function := entries.unbound(data.decode())) is not None:
+        data, bound = entries.with_binding(data, function), [function]
+        added = "; ".join(filter(None, [added, f"a binding of {function}, the one function that returns tensors"]))
     name = module_task.named_after(kernel.published_as)
     imported = Imported(
         format="bare_cu",

@@ -9,10 +9,20 @@ import re
 from collections.abc import Sequence
 from typing import Any
 
+from audit.review.token_scan import mask
+
 ENTRY = "audited_entry"
 """The function our lines add; no source has it."""
 CUDA_MARK = "\n\n// What follows was added by `audit import`; all above is the original, byte for byte."
 MARK = "\n\n# What follows was added by `audit import`; all above is the original, byte for byte.\n"
+
+
+HEADER = "torch/extension.h"
+_GIVES_TENSORS = re.compile(
+    r"^[ \t]*(?:inline\s+)?(?:(?:torch|at)::Tensor|std::(?:vector|tuple)<[^;{}()]*Tensor[^;{}()]*>)\s+(\w+)\s*"
+    r"\([^;{}]*\)\s*\{",
+    re.MULTILINE,
+)
 
 
 def of_one_tuple(data: bytes, function: str) -> bytes:
@@ -53,6 +63,20 @@ def inline(text: str, *, cpp: str, name: str, functions: Sequence[str] | None, f
 def bound(text: str) -> list[str]:
     """Return the functions that a CUDA source binds for Python, in order."""
     return re.findall(r"\bm\.def\(\s*\"(\w+)\"", text)
+
+
+def unbound(text: str) -> str | None:
+    """Return the one function of a CUDA source that returns tensors and that no other calls; None for several, and
+    where the source lacks the header that a binding needs."""
+    code = mask(text).masked if HEADER in text else ""
+    names = [name for name in _GIVES_TENSORS.findall(code) if not re.search(rf"(?<!Tensor)(?<!>)[^\w:]{name}\b", code)]
+    return names[0] if len(names) == 1 else None
+
+
+def with_binding(data: bytes, function: str) -> bytes:
+    """Return a CUDA source with a binding of that function behind it."""
+    line = f'PYBIND11_MODULE(TORCH_EXTENSION_NAME, m) {{ m.def("{function}", &{function}); }}'
+    return data + f"{CUDA_MARK}\n{line}\n".encode()
 
 
 def literal(text: str) -> str:
