@@ -152,7 +152,7 @@ class DeviceRun:
         return case
 
     def _shapes(self) -> tuple[Shape, ...]:
-        """The shapes to ask at; of an importer's candidates the first whose work fits this device.
+        """The shapes to ask at; the claimed one or of an importer's candidates the first whose work fits this device.
 
         Questions about values need no large arrays: on a GPU, which can run the claimed shape, the importer's most
         faithful smaller one is asked too where it counts for the claim.
@@ -164,13 +164,14 @@ class DeviceRun:
             return shapes if known else (smaller, *shapes)
         if self.kind == "cuda" or self._folder.claim.shapes.emulated_by == "claim" or len(shapes) == 1:
             return shapes
-        request = requests.Work(reference=self._folder.reference, shapes=shapes, most=MOST_WORK)
+        every = (self._folder.claim.shapes.claimed, *shapes)
+        request = requests.Work(reference=self._folder.reference, shapes=every, most=MOST_WORK)
         reply = self._workers.call(request, limit_s=variations.LIMIT_S)
         if not reply.finished:
             raise self._unusable(reply)
-        scopes = [scope_of(shape, self._folder.claim.shapes, self._numbers) for shape in shapes]
+        scopes = [scope_of(shape, self._folder.claim.shapes, self._numbers) for shape in every]
         work = [event["work"] for event in reversed(reply.events)]
-        return (shapes[first_that_fits(scopes, work, slower=INTERPRETED if self._interpreted else 1)],)
+        return (every[first_that_fits(scopes, work, slower=INTERPRETED if self._interpreted else 1)],)
 
     @property
     def _interpreted(self) -> bool:

@@ -73,13 +73,16 @@ def deciding(findings: Iterable[Finding]) -> list[Finding]:
 
 def _of_the_claimed_path(findings: list[Finding]) -> list[Finding]:
     """Return the findings; failures at other shapes are outside the claim where the host code launches the source's
-    kernels at those alone, and none at the claimed shape."""
+    kernels at those alone, and none at the claimed shape. Unless that was asked itself, they leave it open."""
     without = (one for one in findings if one.probe == KERNELS and one.fails_kernel and "own_there" in one.evidence)
     if (found := next(without, None)) is None:
         return findings
     elsewhere = (None, found.shape)
+    asked = (one for one in findings if one.probe == claimed_blocks.NAME and one.outcome in ("pass", "fail"))
+    there = any(one.evidence.get("shape") == found.shape for one in asked)
+    update = {"claimed": False} if there else {"outcome": "error", "grade": None}
     return [
-        one.model_copy(update={"claimed": False}) if one.outcome == "fail" and one.shape not in elsewhere else one
+        one.model_copy(update=update) if one.outcome == "fail" and one.shape not in elsewhere else one
         for one in findings
     ]
 

@@ -8,8 +8,9 @@ every order and under every fill. A result of another shape is wrong, unless the
 blocks left out may have made. Every block is run where blocks add into the same memory, where later launches read their
 results, or where all take a few seconds, if there is time: an unwritten element is wrong then. Blocks that add into the
 same memory run in another order too: a result that is wrong in that alone is undefined. The random blocks are unknown
-before the audit. Where the claimed shape cannot be asked so, and no shape that was asked counts for the claim, every
-block runs at the importer's first candidate if that counts: a smaller shape, or the claimed one itself.
+before the audit. Where the host code launches nothing at the claimed shape, the whole result is compared. Where the
+claimed shape cannot be asked so, and no shape that was asked counts for the claim, every block runs at the importer's
+first candidate if that counts: a smaller shape, or the claimed one itself.
 
 Other inputs get one call each. Where a result is a sum of thousands of numbers they are graded: no half of them
 represents the whole. Fixed inputs, constant tensors that the task always makes alike, are redrawn. Where every block
@@ -100,6 +101,14 @@ def _at_smaller(target: Target) -> Observed | None:
     return seen | _wrong_at_others(target, launched_alike.smaller_cases, blocks=WHOLE) if seen["right"] else seen
 
 
+def _without_launches(target: Target, case: Case) -> Observed:
+    """Compare the whole result of a call that launches no kernel: a library made it, or nobody did."""
+    event, call = claimed_shape.parts(target, case, Mode(next(iter(target.built.poisons))), blocks=WHOLE)
+    if event["launches"] or event["raised"] is not None:
+        raise Unsupported("blocks of a call whose launches depend on values")
+    return {"launches_nothing": True, "shape": dict(case.shape), **target.compared(call, case).evidence()}
+
+
 def _fault(target: Target, event: dict[str, Any]) -> Observed | None:
     """Return the access outside every allocation that ended a launch; None where none did."""
     found = within_a_block(target, event["reports"]) if block_calls.faulted(event) else None
@@ -114,10 +123,12 @@ def _at_claimed(target: Target, shape: Shape) -> Observed:
     """Compare calls at the claimed shape; the task's own reference runs whole."""
     if target.is_reference:
         return _of_reference(target, claimed_shape.cases_of(target)[claimed_shape.OWN])
+    (found,) = claimed_shape.launched(target, [shape])
+    if found.raised is None and not found.launches:
+        return _without_launches(target, claimed_shape.cases_of(target)[claimed_shape.OWN])
     if (skipped := _wrong_already(target)) is not None:
         return skipped
-    (found,) = claimed_shape.launched(target, [shape])
-    if found.raised is not None or found.refused is not None or not found.launches:
+    if found.raised is not None or found.refused is not None:
         raise Unsupported("blocks of a call that launches nothing at the claimed shape")
     cases = claimed_shape.cases_of(target)
     large = sum(math.prod(one["grid"]) > BLOCKS for one in found.launches)
@@ -233,6 +244,7 @@ def conclude(seen: Observed) -> Answer:
         text += f": right in the order of blocks, in another ({seen['other_order']}) {sentence(seen)}"
         return failed(text, "undefined", line=seen["line"])
     if "blocks" not in seen:
+        text += ", at which the host code launches no kernel" if "launches_nothing" in seen else ""
         return (passed if seen["right"] else failed)(f"{text}: {sentence(seen)}")
     return _of_blocks(seen, f"{text}: {seen['blocks_run']:,} of {seen['blocks']:,} blocks run")
 

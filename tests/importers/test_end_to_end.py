@@ -41,6 +41,20 @@ def test_a_wrong_archive_kernel_is_failed(tmp_path: Path) -> None:
     assert outcomes(record)["coverage"] == "fail"
 
 
+@pytest.mark.parametrize(("else_", "verdict"), [("", "wrong"), (" else y = torch::relu(x * w);", "overstated")])
+def test_where_no_kernel_runs_at_the_claimed_shape_the_result_there_decides(
+    else_: str, verdict: str, tmp_path: Path
+) -> None:
+    launch = "scale<<<"
+    text = published.CU.replace(f"    {launch}", f"    if (count < 0) {launch}").replace(
+        "x.size(1));", f"x.size(1));{else_}"
+    )
+    task = published.REFERENCE.replace("4096", "65536")
+    record = audited(published.write(tmp_path / "source", scaled__cu=text, task__py=task), tmp_path)
+    assert record.verdict.name == verdict
+    assert outcomes(record)["claimed_blocks"] == ("fail" if verdict == "wrong" else "pass")
+
+
 ROWS = """#include <torch/extension.h>
 
 __global__ void divided(const float* x, float* y, int columns) {

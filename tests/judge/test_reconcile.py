@@ -25,7 +25,9 @@ def test_a_failure_where_the_claimed_path_does_not_lead_is_outside_the_claim() -
     other = finding("agreement", "fail").model_copy(update={"shape": {"n": 64}})
     own = finding("coverage", "fail").model_copy(update={"shape": {"n": 4096}})
     without = finding("kernels_ran", "fail", evidence={"own_there": False}).model_copy(update={"shape": {"n": 4096}})
-    assert [one.claimed for one in deciding([other, own, without])] == [False, True, True]
+    there = finding("claimed_blocks", "pass", evidence={"shape": {"n": 4096}})
+    assert [one.claimed for one in deciding([other, own, without, there])] == [False, True, True, True]
+    assert [one.outcome for one in deciding([other, own, without])] == ["error", "fail", "fail"], "nobody asked there"
     runs_everywhere = without.model_copy(update={"evidence": {}})
     assert all(one.claimed for one in deciding([other, own, runs_everywhere]))
 

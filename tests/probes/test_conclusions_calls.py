@@ -234,6 +234,8 @@ CASES: list[tuple[Probe, Observed, Expected]] = [
       for reads_back, grade in ((False, "proved"), (True, "hint"))],
     (claimed_blocks, {**AT4, **RIGHT}, ok("N=4, the claimed shape: all 4 elements right")),
     (claimed_blocks, {**AT4, **WRONG}, bad(f"N=4, the claimed shape: {TOLD}")),
+    (claimed_blocks, {**AT4, **WRONG, "launches_nothing": True},
+     bad(f"N=4, the claimed shape, at which the host code launches no kernel: {TOLD}")),
 ]  # fmt: skip
 
 

@@ -24,9 +24,10 @@ FEW = (8, 4, 2)
 FEWEST = 2
 """No size is proposed below it where the claimed one is larger."""
 MOST_CANDIDATES = 8
-MOST_WORK, MOST_WORK_OTHER = 1 << 25, 1 << 22
-"""Elements and multiplications of a call on the emulated device, at a shape that counts and at one that does not: it
-runs some ten million a second, and probes make a hundred calls."""
+MOST_WORK, MOST_WORK_OTHER, MOST_WORK_CLAIMED = 1 << 25, 1 << 22, 1 << 19
+"""Elements and multiplications of a call on the emulated device, at a smaller shape that counts, at one that does not,
+and at the claimed one where a smaller one counts too: it runs some ten million a second, and probes make a hundred
+calls."""
 INTERPRETED = 32
 """How many times slower Triton's interpreter is."""
 
@@ -116,8 +117,10 @@ def first_that_fits(scopes: Sequence[Scope], work: Sequence[int | None], *, slow
         work: elements and multiplications of a call at each; None where not known.
         slower: how many times slower than compiled ones the device runs these kernels.
     """
+    claimed = MOST_WORK_CLAIMED if "kept" in scopes else MOST_WORK_OTHER
+    bounds: dict[Scope, int] = {"other": MOST_WORK_OTHER, "claimed": claimed}
     for place, (scope, amount) in enumerate(zip(scopes, work, strict=True)):
-        if amount is not None and slower * amount <= (MOST_WORK_OTHER if scope == "other" else MOST_WORK):
+        if amount is not None and slower * amount <= bounds.get(scope, MOST_WORK):
             return place
     return max((place for place, amount in enumerate(work) if amount is not None), default=len(scopes) - 1)
 
