@@ -7,7 +7,8 @@ tolerance. A failure is a hint
 - within ten times the tolerance, which was chosen for the benchmark's own inputs: a plain sum of equal numbers has a
   larger error than one of random numbers, and than the reference's sum of sums;
 - at a mask with its columns in another order: a kernel may be made for masks that let a first part through;
-- at shifted numbers, whose differences cancel, and as an overflow at numbers a thousand times as large.
+- at shifted numbers, whose differences cancel; as an overflow at numbers a thousand times as large; and as a zero at
+  numbers a thousand times smaller, where the right result is one in half precision too.
 Where rounded intermediate values move the right result by more than the tolerance, as in the variance of equal numbers,
 that move replaces the tolerance.
 An overflow at discriminating inputs answers nothing: they may leave the range of the task's draws, at which in turn the
@@ -44,6 +45,8 @@ SHIFTED = ("offset", "far_offset")
 """Distributions in which numbers cancel: the usual one-pass variance loses digits there that the reference keeps."""
 SCALED = ("thousandfold", "thousandth")
 """Middle ranges, in which a kernel that is sound for ordinary numbers may overflow."""
+LEAST_OF_HALF = 2.0**-24
+"""The smallest positive number of half precision."""
 
 
 REORDERED = "reordered_mask"
@@ -141,11 +144,16 @@ def _hinted(wrong: Observed) -> bool:
 
 def _of_range(wrong: Observed) -> bool:
     what = wrong["distribution"]
-    return "outside" in wrong or what in (*OUTSIDE_HALF, *SHIFTED, REORDERED) or (what in SCALED and _overflowed(wrong))
+    left_range = what in SCALED and (_overflowed(wrong) or _vanished(wrong))
+    return "outside" in wrong or what in (*OUTSIDE_HALF, *SHIFTED, REORDERED) or left_range
 
 
 def _open(wrong: Observed) -> bool:
     return wrong["distribution"] == DISCRIMINATING and _overflowed(wrong)
+
+
+def _vanished(wrong: Observed) -> bool:
+    return float(wrong["got"]) == 0.0 and abs(float(wrong["expected"])) < LEAST_OF_HALF
 
 
 def _overflowed(wrong: Observed) -> bool:

@@ -37,9 +37,36 @@ FORMATS: dict[str, Callable[[torch.Tensor], torch.Tensor]] = {
     "bf16": lambda x: x.to(torch.bfloat16).to(x.dtype),
 }
 """In order of falling range or precision."""
+ROUNDS_BY = {"split_fp16": 2.0**-22, "tf32": 2.0**-11, "fp16": 2.0**-11, "bf16": 2.0**-8}
+"""The largest relative error of rounding to each, within its range."""
 
 
 def each_real(values: list[Any], change: Callable[[torch.Tensor], torch.Tensor]) -> list[Any]:
     """Return arguments with every real tensor changed, in containers of the same structure."""
     made: list[Any] = rebuilt(values, [change(x) if is_real(x) else x for x in leaves(values)])
     return made
+
+
+Changed = Callable[[list[Any], str, torch.Generator], list[Any]]
+
+
+def rounded_alone(values: list[Any], name: str, _: torch.Generator) -> list[Any]:
+    """Return arguments rounded to that format."""
+    return each_real(values, FORMATS[name])
+
+
+def as_computed(values: list[Any], name: str, generator: torch.Generator) -> list[Any]:
+    """Return arguments that move a result as computing it in that format does.
+
+    They are rounded to it. A tensor of such numbers already is moved in float64 as far as a rounding moves an
+    intermediate value.
+    """
+
+    def moved(x: torch.Tensor) -> torch.Tensor:
+        low = FORMATS[name](x)
+        if not torch.equal(low, x):
+            return low
+        step = 2.0 * torch.rand(x.shape, generator=generator, dtype=torch.float64) - 1.0
+        return x.double() * (1.0 + ROUNDS_BY[name] * step.to(x.device))
+
+    return each_real(values, moved)

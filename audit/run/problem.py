@@ -14,7 +14,7 @@ import torch
 from audit.run import correctness, ties
 from audit.run.arguments import as_bytes
 from audit.run.containers import leaves, rebuilt
-from audit.run.formats import FORMATS, each_real
+from audit.run.formats import FORMATS, Changed, as_computed, rounded_alone
 from audit.run.harness import placed
 from audit.run.outputs import outputs_of, own
 from audit.run.results import Writer
@@ -150,17 +150,18 @@ class Problem:
     def bits(self) -> dict[str, float | None]:
         """Return the effective bits of the reference, and of the oracle on inputs rounded to each lower format."""
         found = {"fp32": correctness.effective_bits(self.got.double(), self.want)}
-        for name, low in self._rounded(self.oracle, self.values):
+        for name, low in self._rounded(self.oracle, self.values, rounded_alone):
             own = None if low is None else low.to(getattr(torch, self.dtype)).double()
             found[name] = None if own is None else correctness.effective_bits(own, self.want)
         return found
 
     def headroom(self, values: list[Any]) -> dict[str, float | None]:
-        """Return the tolerances that the reference needs: as it is, with inputs rounded to each format, with ties
-        broken otherwise, and with rounded intermediate values; None: no finite one."""
+        """Return the tolerances that the reference needs: as it is, computed in each format, with ties broken
+        otherwise, and with rounded intermediate values; None: no finite one."""
         oracle, want, own = self._in_units(values)
         found = {"fp32": correctness.needed(own, want)}
-        for name, low in self._rounded(oracle, values):
+        computed = as_computed if getattr(torch, self.dtype).is_floating_point else rounded_alone
+        for name, low in self._rounded(oracle, values, computed):
             found[name] = None if low is None else correctness.needed(low, want)
         found[TIES] = self._moves(oracle, values, want, 7).needed()
         found[ROUNDING] = self._moves(oracle, values, want, 8).needed(ties.ROUNDED_BY)
@@ -179,12 +180,14 @@ class Problem:
         rounding = self._moves(oracle, values, want, 8).needed(ties.ROUNDED_BY)
         return math.inf if needed is None or rounding is None else max(needed, rounding)
 
-    def _rounded(self, oracle: ties.Oracle, values: list[Any]) -> Iterator[tuple[str, torch.Tensor | None]]:
-        """Yield the oracle's result for inputs rounded to each lower format; None where it refuses them: a rounded
+    def _rounded(
+        self, oracle: ties.Oracle, values: list[Any], change: Changed
+    ) -> Iterator[tuple[str, torch.Tensor | None]]:
+        """Yield the oracle's result for inputs changed for each lower format; None where it refuses them: a rounded
         matrix may have no factors, and a rounded number be infinite."""
-        for name, rounded in FORMATS.items():
+        for name in FORMATS:
             try:
-                yield name, oracle(each_real(values, rounded))
+                yield name, oracle(change(values, name, self.generator(9)))
             except ties.REFUSED:
                 yield name, None
 

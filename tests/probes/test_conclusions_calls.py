@@ -125,6 +125,10 @@ CASES: list[tuple[Probe, Observed, Expected]] = [
     (distributions, {**AT4, "distributions": [{**FAR, "distribution": "thousandfold", "got": "inf"}],
                      "discriminating": False},
      bad("N=4: thousandfold inputs: 3 of 4 elements wrong; at [1] expected 2, got inf", "hint")),
+    *[(distributions, {**AT4, "distributions": [{**FAR, "distribution": "thousandth", "expected": due, "got": 0.0}],
+                       "discriminating": False, "undefined": None},
+       bad(f"N=4: thousandth inputs: 3 of 4 elements wrong; at [1] expected {due:g}, got 0", grade))
+      for due, grade in ((1e-8, "hint"), (1e-4, "proved"))],
     (distributions, {**AT4, "distributions": [{**FAR, "distribution": "discriminating", "got": "nan"}],
                      "discriminating": True},
      ("error", None, "N=4: discriminating inputs: 3 of 4 elements wrong; at [1] expected 2, got nan; it may be made "

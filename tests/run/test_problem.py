@@ -90,6 +90,22 @@ def test_several_outputs_are_each_in_units_of_their_own_size() -> None:
     assert made.headroom(made.values)["fp32"] == pytest.approx(0.0, abs=1e-6)
 
 
+def test_inputs_of_a_low_format_are_moved_as_far_as_it_rounds() -> None:
+    draw = torch.Generator().manual_seed(1)
+    reference = SimpleNamespace(
+        inputs=lambda shape, generator: [torch.randn(shape["N"], 64, generator=generator).bfloat16()],
+        oracle=lambda x: torch.softmax(x.double(), -1),
+        reference=lambda x: torch.softmax(x.float(), -1),
+    )
+    values = [torch.randn(1024, 64, generator=draw).bfloat16()]
+    case = Problem(cast(Any, reference), values, {"N": 64}, device="cpu")
+    calm, steep = case.headroom(values), case.headroom([100 * values[0]])
+    assert calm["bf16"] is not None and 1e-4 < calm["bf16"] < 0.05
+    assert steep["fp32"] is not None and steep["fp32"] < 1e-3
+    assert steep["bf16"] is not None and steep["bf16"] > 0.1, "scores in bfloat16 choose other columns"
+    assert case.bits()["bf16"] == case.bits()["split_fp16"], "inputs that it represents have all their bits"
+
+
 def test_several_outputs_are_written_as_they_are(tmp_path: Path) -> None:
     made, file = two_outputs(), tmp_path / "right"
     with Writer(os.open(file, os.O_WRONLY | os.O_CREAT)) as results:
