@@ -9,6 +9,8 @@ CLAIM ?= triangular_mm
 DEVICE ?= auto
 # A third of the time tests wait, for limits and for processes to start: two more run than there are cores.
 TESTS_AT_ONCE ?= $(shell expr $$(nproc) + 2)
+# Of the controls and the attacks: 2/3 is every third one, from the second on.
+PART ?= 1/1
 # Where the environment forbids bytecode files, every process compiles the kit again, and each worker all tests.
 export PYTHONDONTWRITEBYTECODE :=
 
@@ -22,11 +24,11 @@ test: $(READY)
 	@$(RUN)/python -m pytest -n $(TESTS_AT_ONCE) --dist loadfile --no-loadscope-reorder
 
 hostile: $(READY)
-	@$(RUN)/python -m pytest -n 2 -m hostile tests/hostile/test_survival.py tests/hostile/test_attacks.py
+	@PART=$(PART) $(RUN)/python -m pytest -n 2 -m hostile tests/hostile/test_survival.py tests/hostile/test_attacks.py
 	@$(RUN)/python -m tests.hostile.table
 
 self-test: $(READY)
-	@$(RUN)/audit self-test --device emulated --against reports/self_test/emulated.json
+	@$(RUN)/audit self-test --device emulated --part $(PART) --against reports/self_test/emulated.json
 
 check: $(READY)
 	@$(RUN)/ruff check .

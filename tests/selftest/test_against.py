@@ -61,6 +61,7 @@ def test_a_control_only_one_of_them_asked_is_named() -> None:
     place = f"{BEFORE.rows[0].folder}/{BEFORE.rows[0].control}"
     assert differences(without, BEFORE) == [f"{place}: {BEFORE.rows[0].result} before, not asked now"]
     assert differences(BEFORE, without) == [f"{place}: {BEFORE.rows[0].result}, not asked before"]
+    assert differences(without, BEFORE, whole=False) == []
 
 
 def test_a_record_of_another_device_says_nothing_here() -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from itertools import chain
 from pathlib import Path
 
 import pytest
@@ -18,6 +19,19 @@ def test_the_folders_of_controls_are_found_at_any_depth_and_no_claim_is_among_th
     places = {folder.path.relative_to(claims.KERNELS).as_posix() for folder in FOLDERS}
     assert {"controls", "controls_good/softmax"} <= places
     assert controls.CLAIM not in places
+
+
+def test_the_parts_of_the_controls_are_all_of_them_each_once() -> None:
+    def asked(part: controls.Part) -> list[tuple[str, str]]:
+        parted = controls.parted(FOLDERS, part)
+        assert all(folder.claim.variant for folder in parted)
+        return [(folder.claim.name, one.name) for folder in parted for one in folder.claim.variant]
+
+    every = asked(controls.ALL)
+    thirds = [asked(controls.Part(first, 3)) for first in (1, 2, 3)]
+    assert sorted(chain(*thirds)) == sorted(every)
+    assert len(every) == len(set(every)) > 200
+    assert {len(one) for one in thirds} <= {len(every) // 3, len(every) // 3 + 1}
 
 
 def test_there_are_at_least_forty_known_good_kernels() -> None:

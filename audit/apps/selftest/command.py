@@ -3,16 +3,18 @@
 from __future__ import annotations
 
 import sys
+from argparse import ArgumentTypeError
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Annotated
 
 from audit.apps.commands.declare import Arg, Device
-from audit.apps.selftest.controls import run
+from audit.apps.selftest.controls import ALL, Part, run
 from audit.apps.selftest.record import Row, SelfTest, read, to_json
 from audit.apps.selftest.score import differences, rates, shortfalls
 from audit.judge import evidence
 from audit.model import sanitizer
+from audit.model.errors import BadInput
 from audit.report import terminal
 from audit.report.progress import Progress
 
@@ -21,7 +23,14 @@ LEGEND = "C proved, u undefined behaviour, h hint, . passed, s skipped, ! no ans
 QUIET = ("proved", "passed")
 
 
-def self_test(
+def _part(text: str) -> Part:
+    part = Part(*(int(number) for number in text.split("/")))
+    if not 1 <= part.first <= part.of:
+        raise ArgumentTypeError(f"{text} is no part, such as 1/3")
+    return part
+
+
+def self_test(  # noqa: PLR0913  # one argument an option
     *,
     device: Device = "auto",
     json: Annotated[bool, Arg("print the record instead of the matrix, and the progress on stderr")] = False,
@@ -31,23 +40,27 @@ def self_test(
     seed: Annotated[int | None, Arg("the seed a record names, to reproduce its answers", "N")] = None,
     against: Annotated[Path | None, Arg("an earlier record: exit 1 where an answer differs from it", "FILE")] = None,
     blind: Annotated[bool, Arg("the controls whose writers had read the documentation alone")] = False,
+    part: Annotated[Part, Arg("every N-th control from the K-th on; makes no record", "K/N", read=_part)] = ALL,
 ) -> int:
     """Returns 0 if the device's answers can be relied on, else 1 with the reason on stderr.
 
     Without `seed` the inputs are drawn from the seed that the record `against` names.
 
     Raises:
-        BadInput: the device cannot be used here, or a file cannot be read or written.
+        BadInput: the device cannot be used here, a file cannot be read or written, or a part is to be a record.
     """
+    whole = part.of == 1
+    if out is not None and not whole:
+        raise BadInput("--part: a part of the controls is no record; leave --out out")
     before = None if against is None else read(against)
     progress = Progress(sys.stderr if json else None)
     seed = before.environment.seeds[0] if before is not None and seed is None else seed
-    record = run(device, blind=blind, entropy=seed, out=out, progress=progress)
+    record = run(device, blind=blind, part=part, entropy=seed, out=out, progress=progress)
     if json:
         print(to_json(record), end="")
     else:
         terminal.say(*matrix(record).splitlines())
-    reasons = shortfalls(record) + ([] if before is None else differences(record, before))
+    reasons = shortfalls(record) + ([] if before is None else differences(record, before, whole=whole))
     if reasons:
         terminal.warn(f"{record.device.name} cannot be relied on here: {'; '.join(reasons)}")
     return 1 if reasons else 0

@@ -10,6 +10,7 @@ from contextlib import ExitStack
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
+from typing import NamedTuple
 
 from audit import claims, judge
 from audit.apps.selftest.record import Check, Row, SelfTest, read, write
@@ -38,11 +39,22 @@ LEAST_VARIANTS = 2
 EXPECTED = {WRONG: "failed", RIGHT: "passed"}
 
 
+class Part(NamedTuple):
+    """Every control at a distance of `of` from another, from the place `first` on, which is 1 for the first one."""
+
+    first: int
+    of: int
+
+
+ALL = Part(1, 1)
+
+
 def run(  # noqa: PLR0913  # one argument an option of the command
     device: str,
     *,
     root: Path = claims.KERNELS,
     blind: bool = False,
+    part: Part = ALL,
     entropy: int | None = None,
     out: Path | None = None,
     workers: Workers | None = None,
@@ -59,7 +71,7 @@ def run(  # noqa: PLR0913  # one argument an option of the command
     """
     earlier = _cut(out, entropy)
     seed = earlier.environment.seeds[0] if earlier else secrets.randbits(62) if entropy is None else entropy
-    known, grown = folders(root, blind=blind), _Grown(root, out, earlier)
+    known, grown = parted(folders(root, blind=blind), part), _Grown(root, out, earlier)
     at_once = max(min(2, jobs()), jobs() // CORES_A_FOLDER)
     with ExitStack() as opened:
         pool = workers or opened.enter_context(Workers(places(at_once)))
@@ -187,6 +199,13 @@ def folders(root: Path = claims.KERNELS, *, blind: bool = False) -> list[ClaimFo
     paths = [path.parent for path in sorted(root.rglob("claim.toml")) if (BLIND in path.parts) is blind]
     found = (claims.load(str(path)) for path in paths)
     return [folder for folder in found if _controls(folder)]
+
+
+def parted(found: Sequence[ClaimFolder], part: Part) -> list[ClaimFolder]:
+    """The folders with that part of all their controls, and without those that keep none."""
+    kept = [(folder, one.name) for folder in found for one in _controls(folder)][part.first - 1 :: part.of]
+    named = ((folder, tuple(name for of, name in kept if of is folder)) for folder in found)
+    return [only(folder, names) for folder, names in named if names]
 
 
 def only(folder: ClaimFolder, names: tuple[str, ...]) -> ClaimFolder:

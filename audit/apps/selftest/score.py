@@ -133,8 +133,9 @@ def shortfalls(record: SelfTest) -> list[str]:
     return reasons
 
 
-def differences(now: SelfTest, before: SelfTest) -> list[str]:
-    """One sentence a control whose result or an answer about it changed, or that only one of the two asked.
+def differences(now: SelfTest, before: SelfTest, *, whole: bool = True) -> list[str]:
+    """One sentence a control whose result or an answer about it changed, or that only one of the two asked; of a part
+    of the controls, not `whole`, those that it left out are none.
 
     Raises:
         BadInput: the records are of different kinds of device.
@@ -142,7 +143,8 @@ def differences(now: SelfTest, before: SelfTest) -> list[str]:
     if now.device.kind != before.device.kind:
         raise BadInput(f"--against: a record of the {before.device.kind} device, this one is {now.device.kind}")
     ours, theirs = ({row.place: row for row in one.rows} for one in (now, before))
-    found = [f"{place}: {theirs[place].result} before, not asked now" for place in theirs.keys() - ours.keys()]
+    left = theirs.keys() - ours.keys() if whole else ()
+    found = [f"{place}: {theirs[place].result} before, not asked now" for place in left]
     found += [f"{place}: {ours[place].result}, not asked before" for place in ours.keys() - theirs.keys()]
     for place in ours.keys() & theirs.keys():
         result, known = ours[place].result, theirs[place].result
