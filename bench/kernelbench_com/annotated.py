@@ -2,8 +2,8 @@
 
     python bench/kernelbench_com/annotated.py OUT...
 
-OUT are folders of `ask.py`; of a job in several the last counts. Where OUT has the record of a job, it is judged by the
-rules of today. Writes `verdicts.csv` and the figures in `README.md` under `reports/datasets/kernelbench_com/`, and
+OUT are folders of `ask.py`; of a job in several the last counts, and of a run in none the row that is committed. Where
+OUT has the record of a job, it is judged by the rules of today. Writes `verdicts.csv` and the figures in `README.md` under `reports/datasets/kernelbench_com/`, and
 prints these. A run has the gravest verdict of its sizes. A job that was cut has an answer only where something was
 proved before. `due` in `annotations.csv` says which verdicts an annotation calls for, as decided before any run was
 asked; `readings.csv` is what readers of the sources made of each failure.
@@ -26,6 +26,7 @@ from audit.model import store
 
 HERE = Path(__file__).resolve().parent
 FOLDER = HERE.parents[1] / "reports" / "datasets" / "kernelbench_com"
+VERDICTS = "verdicts.csv"
 COLUMNS = ("run", "problem", "gpu", "annotation", "kind", "due", "sha256", "outcome", "verdict", "sizes", "hints",
            "evidence")  # fmt: skip
 GRAVEST = ("wrong", "undefined", "cannot be built", "aliased result", "vacuous", "reduced precision", "mistimed",
@@ -119,10 +120,14 @@ def rows(name: Path) -> list[dict[str, str]]:
 
 
 def runs(by_run: dict[str, list[dict[str, object]]]) -> list[Run]:
-    """Return all chosen runs, those without a state too."""
+    """Return all chosen runs, those without a state as they are committed."""
     said = {row["run"]: row for row in rows(HERE / "annotations.csv")}
-    return [_run(row, said.get(row["run"], {}), by_run.get(row["run"], [])) for row in rows(FOLDER / "runs.csv")
-            if row["chosen"]]  # fmt: skip
+    before = {row["run"]: Run(row) for row in rows(FOLDER / VERDICTS)}
+    chosen = [row for row in rows(FOLDER / "runs.csv") if row["chosen"]]
+    return [
+        _run(row, said.get(row["run"], {}), by_run[row["run"]]) if row["run"] in by_run else before[row["run"]]
+        for row in chosen
+    ]
 
 
 def _run(row: dict[str, str], said: dict[str, str], of: list[dict[str, object]]) -> Run:
@@ -255,7 +260,7 @@ def main() -> None:
         every = runs(states(given.out))
         parts |= {"answers": answers(every), "readings": readings(every)}
         parts |= {"annotations": by_annotation(every), "kinds": by_kind(every), "rates": rates(every)}
-        with (FOLDER / "verdicts.csv").open("w", newline="", encoding="utf-8") as file:
+        with (FOLDER / VERDICTS).open("w", newline="", encoding="utf-8") as file:
             table = csv.DictWriter(file, COLUMNS, lineterminator="\n")
             table.writeheader()
             table.writerows(run.row for run in every)
