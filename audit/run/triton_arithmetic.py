@@ -1,0 +1,110 @@
+"""Runs in a child: arithmetic of Triton's interpreter as the instructions do it that Triton's compiler makes for sm_90.
+
+By itself the interpreter loses the carry where it rounds to 8 bits, and overflows there to other numbers; converts a
+float beyond the range of an integer as the host's processor does; and returns NaN for the larger of NaN and a number.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import torch
+
+FP8 = {"fp8e5": torch.float8_e5m2, "fp8e4nv": torch.float8_e4m3fn}
+"""Triton's names of the types that an NVIDIA GPU converts."""
+
+
+def patch(interpreter: Any) -> None:
+    """Replace the functions of the interpreter's builder."""
+    builder = interpreter.InterpreterBuilder
+    conversion = _Conversions(interpreter)
+    builder.create_minnumf = lambda self, x, y: self.binary_op(x, y, np.fmin)
+    builder.create_maxnumf = lambda self, x, y: self.binary_op(x, y, np.fmax)
+    builder.create_clampf = _clamp(builder.create_clampf, kept=interpreter.tl.PropagateNan.ALL)
+    builder.create_fp_to_si = builder.create_fp_to_ui = conversion.whole()
+    builder.create_fp_to_fp = conversion.fp8(builder.create_fp_to_fp)
+    builder.create_dot = conversion.dot(builder.create_dot)
+
+
+def _clamp(plain: Callable[..., Any], *, kept: Any) -> Callable[..., Any]:
+    """Return the clamp that makes a number of NaN, as a minimum of a maximum does, unless NaN is kept."""
+
+    def function(builder: Any, x: Any, low: Any, high: Any, nan: Any) -> Any:
+        if nan == kept:
+            return plain(builder, x, low, high, nan)
+        return builder.ternary_op(x, low, high, lambda one, least, most: np.fmin(np.fmax(one, least), most))
+
+    return function
+
+
+class _Conversions:
+    def __init__(self, interpreter: Any) -> None:
+        self._interpreter, self._types = interpreter, interpreter.tl
+
+    def whole(self) -> Callable[..., Any]:
+        """Return the conversion of PTX's `cvt.rzi`: at the type's limit beyond it, 0 for NaN; 8 bits by way of 16."""
+
+        def function(builder: Any, source: Any, target: Any) -> Any:
+            kind = self._interpreter._get_np_dtype(target)
+            wide = np.dtype(f"{kind.kind}2") if kind.itemsize == 1 else kind
+            made = saturated(np.trunc(self._real(builder, source)), wide)
+            return self._interpreter.TensorHandle(made.astype(kind), target.scalar)
+
+        return function
+
+    def fp8(self, plain: Callable[..., Any]) -> Callable[..., Any]:
+        """Return the conversion to or from 8 bits: to the nearest, ties to even, and finite beyond the range."""
+
+        def function(builder: Any, source: Any, target: Any, rounding: Any) -> Any:
+            to, of = target.scalar, source.dtype.scalar
+            nearest = rounding in (None, self._interpreter._ir.ROUNDING_MODE.RTNE)
+            if to.name in FP8 and nearest:
+                return self._interpreter.TensorHandle(_narrow(self._real(builder, source), FP8[to.name]), to)
+            if of.name in FP8 and not to.is_fp8():
+                made = self._interpreter.TensorHandle(_wide(source.data, FP8[of.name]), self._types.float32)
+                return builder.cast_impl(made, target)
+            return plain(builder, source, target, rounding)
+
+        return function
+
+    def dot(self, plain: Callable[..., Any]) -> Callable[..., Any]:
+        """Return the product with factors of 8 bits in float16, which holds them all."""
+
+        def function(builder: Any, a: Any, b: Any, *more: Any) -> Any:
+            return plain(builder, self._half(a), self._half(b), *more)
+
+        return function
+
+    def _half(self, factor: Any) -> Any:
+        if factor.dtype.scalar.name not in FP8:
+            return factor
+        data = _wide(factor.data, FP8[factor.dtype.scalar.name]).astype(np.float16)
+        return self._interpreter.TensorHandle(data, self._types.float16)
+
+    def _real(self, builder: Any, source: Any) -> Any:
+        """Return the numbers of a handle of floats in float32, or in float64 if they are."""
+        if source.dtype.scalar.name in FP8:
+            return _wide(source.data, FP8[source.dtype.scalar.name])
+        if source.data.dtype.kind == "f":
+            return source.data if source.data.dtype == np.float64 else source.data.astype(np.float32)
+        return builder.cast_impl(source, self._types.float32).data
+
+
+def saturated(whole: Any, kind: np.dtype[Any]) -> Any:
+    """Return whole numbers in floats as integers: at the type's limit beyond it, 0 for NaN."""
+    limits = np.iinfo(kind)
+    above, below = whole >= limits.max, whole <= limits.min
+    inside = np.where(above | below | np.isnan(whole), 0, whole).astype(kind)
+    return np.select([above, below], [kind.type(limits.max), kind.type(limits.min)], inside)
+
+
+def _narrow(real: Any, kind: torch.dtype) -> Any:
+    most = torch.finfo(kind).max
+    near = torch.from_numpy(np.ascontiguousarray(real)).clamp(-most, most)
+    return near.to(kind).view(torch.uint8).numpy()
+
+
+def _wide(bits: Any, kind: torch.dtype) -> Any:
+    return torch.from_numpy(np.ascontiguousarray(bits)).view(kind).to(torch.float32).numpy()
