@@ -26,6 +26,15 @@ def patch(interpreter: Any) -> None:
     builder.create_fp_to_si = builder.create_fp_to_ui = conversion.whole()
     builder.create_fp_to_fp = conversion.fp8(builder.create_fp_to_fp)
     builder.create_dot = conversion.dot(builder.create_dot)
+    interpreter.interpreter_builder.codegen_fns["min_dot_size"] = _least_sizes
+
+
+def _least_sizes(a: Any, b: Any) -> tuple[int, int, int]:
+    """Return the least M, N and K of a product that the compiler takes for an NVIDIA GPU."""
+    widths = {one.scalar.primitive_bitwidth for one in (a, b)}
+    if len(widths) > 1:
+        raise TypeError("Triton does not compile a product of factors of two widths")
+    return (1, 1, 32 if widths == {8} else 16)
 
 
 def _clamp(plain: Callable[..., Any], *, kept: Any) -> Callable[..., Any]:

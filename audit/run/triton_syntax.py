@@ -8,8 +8,10 @@ refuses some of Python. The tree is rewritten so that methods of `Meaning` decid
 from __future__ import annotations
 
 import ast
-from collections.abc import Callable
+import builtins
+from collections.abc import Callable, Collection, Mapping
 from functools import partial
+from types import SimpleNamespace
 from typing import Any
 
 SEMANTIC = "interpreter_semantic"
@@ -17,6 +19,12 @@ SEMANTIC = "interpreter_semantic"
 ANY_LIBDEVICE = "triton.language.extra.libdevice"
 """The module whose functions are empty: the compiler takes those of the same names for its target."""
 CLASSES = ("range", "static_range")
+READABLE = {"len", "list", "range", "float", "int", "isinstance", "getattr", "hasattr", "print", "min", "max"}
+"""Python's functions that the compiler knows."""
+PLAIN = (bool, int, float, str, tuple, list, dict, set)
+"""Types of globals that it refuses by their type."""
+NO_GLOBAL = "Triton does not compile a kernel that reads the global {}, which is no tl.constexpr"
+NO_FUNCTION = "Triton does not compile a call of Python's {}"
 CHAINED = "Triton does not compile a chained comparison"
 LEFT = "Triton does not compile break and continue"
 AMBIGUOUS = "Triton does not compile a condition of more than one element"
@@ -27,7 +35,8 @@ def patch(interpreter: Any) -> None:
     meaning, semantic = Meaning(interpreter), interpreter.interpreter_semantic
     for name in ("called", "both", "either", "negated", "condition", "refused"):
         setattr(semantic, name, getattr(meaning, name))
-    interpreter.FunctionRewriter.ast_transformer = Rewritten()
+    rewriter = interpreter.FunctionRewriter
+    rewriter.rewrite_ast = _seeing_globals(rewriter.rewrite_ast)
     for kind, name in ((interpreter.ReduceOps, "generic_reduce"), (interpreter.ScanOps, "generic_scan")):
         setattr(kind, name, _combined(getattr(kind, name)))
 
@@ -101,12 +110,38 @@ class Meaning:
 
 
 class Rewritten(ast.NodeTransformer):
-    """Replaces the interpreter's own transformer, whose change of assignments is kept."""
+    """Replaces the interpreter's own transformer, whose change of assignments is kept.
+
+    Args:
+        refused: names that a kernel may not read, each with the reason.
+        constants: globals that are a `tl.constexpr`, which on the left of a tensor takes it for another constant; their
+            values are read, as those of arguments are.
+    """
+
+    def __init__(self, refused: Mapping[str, str], constants: Collection[str]) -> None:
+        self._refused, self._constants, self._local = refused, constants, set[str]()
 
     def visit_FunctionDef(self, node: ast.FunctionDef) -> ast.AST:
         """Leave arguments and annotations, which Python evaluates before a launch."""
+        self._local |= {one.arg for one in ast.walk(node.args) if isinstance(one, ast.arg)}
+        names = (one for one in ast.walk(node) if isinstance(one, ast.Name))
+        self._local |= {one.id for one in names if isinstance(one.ctx, ast.Store)}
         node.body = [self.visit(one) for one in node.body]
         return node
+
+    def visit_Name(self, node: ast.Name) -> ast.AST:
+        """Refuse what the compiler does not read, where it is reached."""
+        if node.id in self._local:
+            return node
+        if node.id in self._constants:
+            return ast.copy_location(ast.Attribute(value=node, attr="value", ctx=ast.Load()), node)
+        reason = self._refused.get(node.id)
+        return _asked("refused", ast.Constant(value=reason), at=node) if reason else node
+
+    def visit_Attribute(self, node: ast.Attribute) -> ast.AST:
+        """Leave the value of a constant where the source itself asks for it."""
+        of_constant = isinstance(node.value, ast.Name) and node.value.id in self._constants and node.attr == "value"
+        return node if of_constant else self.generic_visit(node)
 
     def visit_Assign(self, node: ast.Assign) -> ast.AST:
         """Make a tensor of a number that gets a name, as the interpreter does."""
@@ -162,6 +197,30 @@ class Rewritten(ast.NodeTransformer):
         return ast.copy_location(ast.Expr(value=node.test), node)
 
 
+def _seeing_globals(plain: Callable[..., Any]) -> Callable[..., Any]:
+    """Return the rewriting with the names that the compiler refuses in this kernel's module."""
+
+    def function(rewriter: Any) -> Any:
+        from triton import knobs
+        from triton.language import constexpr
+
+        seen = rewriter.fn.__globals__
+        refused = {name: NO_FUNCTION.format(name) for name in vars(builtins) if name not in {*READABLE, *seen}}
+        if not knobs.compilation.allow_non_constexpr_globals:
+            refused |= {name: NO_GLOBAL.format(name) for name in seen if _is_plain(name, seen)}
+        constants = {name for name, value in seen.items() if isinstance(value, constexpr)}
+        rewriter.ast_transformer = Rewritten(refused, constants)
+        return plain(rewriter)
+
+    return function
+
+
+def _is_plain(name: str, seen: Mapping[str, Any]) -> bool:
+    """Return whether a global is a Python value; older versions of Triton take one that is annotated as constexpr."""
+    annotated = "constexpr" in str(seen.get("__annotations__", {}).get(name, ""))
+    return type(seen[name]) in PLAIN and name not in READABLE and not annotated
+
+
 def _asked(name: str, *values: ast.expr, at: ast.AST | None = None) -> ast.expr:
     """Return the call of that function with the values, at the place of a node: of the first value unless said."""
     method = ast.Attribute(value=ast.Name(id=SEMANTIC, ctx=ast.Load()), attr=name, ctx=ast.Load())
@@ -177,17 +236,10 @@ def _combined(plain: Callable[..., Any]) -> Callable[..., Any]:
 
     def function(operation: Any, given: Any) -> Any:
         source = operation.combine_fn
-        operation.combine_fn = _Called(source)
+        operation.combine_fn = SimpleNamespace(fn=source)  # whose call rewrites
         try:
             return plain(operation, given)
         finally:
             operation.combine_fn = source
 
     return function
-
-
-class _Called:
-    """A jitted function whose attribute `fn`, which the interpreter calls, is the call that rewrites."""
-
-    def __init__(self, fn: Any) -> None:
-        self.fn = fn
