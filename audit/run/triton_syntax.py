@@ -9,9 +9,10 @@ from __future__ import annotations
 
 import ast
 import builtins
+import inspect
 from collections.abc import Callable, Collection, Mapping
 from functools import partial
-from types import SimpleNamespace
+from types import FunctionType, SimpleNamespace
 from typing import Any
 
 SEMANTIC = "interpreter_semantic"
@@ -204,13 +205,17 @@ def _seeing_globals(plain: Callable[..., Any]) -> Callable[..., Any]:
         from triton import knobs
         from triton.language import constexpr
 
-        seen = rewriter.fn.__globals__
+        around = inspect.getclosurevars(rewriter.fn).nonlocals
+        seen = {**rewriter.fn.__globals__, **around}
         refused = {name: NO_FUNCTION.format(name) for name in vars(builtins) if name not in {*READABLE, *seen}}
         if not knobs.compilation.allow_non_constexpr_globals:
             refused |= {name: NO_GLOBAL.format(name) for name in seen if _is_plain(name, seen)}
         constants = {name for name, value in seen.items() if isinstance(value, constexpr)}
         rewriter.ast_transformer = Rewritten(refused, constants)
-        return plain(rewriter)
+        made = plain(rewriter)
+        if not around or made is rewriter.fn:
+            return made
+        return FunctionType(made.__code__, {**made.__globals__, **around}, made.__name__, made.__defaults__)
 
     return function
 

@@ -167,3 +167,34 @@ def test_a_function_that_combines_elements_is_read_likewise(
     reply = asked(workers, tmp_path, COMBINED.format(sought=sought))
     assert reply.finished and "raised" not in reply.events[0], reply
     assert value(tmp_path) == wanted
+
+
+MADE = """
+import torch
+import triton
+import triton.language as tl
+
+def made(factor):
+    @triton.jit
+    def kernel(x, y):
+        index = tl.arange(0, 8)
+        tl.store(y + index, factor * tl.load(x + index, mask=index < 6), mask=index < 6)
+    return kernel
+
+double, triple = made(tl.constexpr(2)), made({other})
+
+def forward(x):
+    y = torch.empty_like(x)
+    triple[(1,)](x, y)
+    double[(1,)](x, y)
+    return y
+"""
+
+
+@pytest.mark.parametrize(("other", "refused"), [("tl.constexpr(3)", False), ("3", True)])
+def test_a_kernel_made_by_a_function_reads_its_constants(
+    workers: Workers, tmp_path: Path, other: str, refused: bool
+) -> None:
+    (event,) = asked(workers, tmp_path, MADE.format(other=other)).events
+    assert ("the global factor, which is no tl.constexpr" in event.get("raised", "")) is refused
+    assert refused or value(tmp_path) == DOUBLED
