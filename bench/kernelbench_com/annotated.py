@@ -3,10 +3,10 @@
     python bench/kernelbench_com/annotated.py OUT...
 
 OUT are folders of `ask.py`; of a job in several the last counts, and of a run in none the row that is committed. Where
-OUT has the record of a job, it is judged by the rules of today. Writes `verdicts.csv` and the figures in `README.md` under `reports/datasets/kernelbench_com/`, and
-prints these. A run has the gravest verdict of its sizes. A job that was cut has an answer only where something was
-proved before. `due` in `annotations.csv` says which verdicts an annotation calls for, as decided before any run was
-asked; `readings.csv` is what readers of the sources made of each failure.
+OUT has the record of a job, it is judged by the rules of today. Writes `verdicts.csv` and the figures in `README.md`
+under `reports/datasets/kernelbench_com/`, and prints these. A run has the gravest verdict of its sizes. A job that was
+cut has an answer only where something was proved before. `due` in `annotations.csv` says which verdicts an annotation
+calls for, as decided before any run was asked; `readings.csv` is what readers of the sources made of each failure.
 """
 
 from __future__ import annotations
