@@ -36,8 +36,8 @@ OWN_REFERENCE = own_reference.FAILS
 """Part of an error because the task was read wrongly; it comes first, as it explains the others."""
 OF_CONTRACT = re.compile(r"\bsince contract\b|\bsee contract$")
 """Part of an answer that only repeats `contract`; it is not listed as missing."""
-NONE_CLAIMED = "none that it speaks of was asked"
-"""Part of a failure outside the claim that leaves the claim itself without an answer."""
+NONE_CLAIMED = "none that it speaks of"
+"""Part of a failure outside the claim, of any record, where its probe asked at no shape of the claim."""
 
 
 def deciding_about(findings: Iterable[Finding], target: str | None) -> list[Finding]:

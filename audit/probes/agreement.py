@@ -1,8 +1,9 @@
 """Is every element what a float64 oracle says, on fresh inputs, at every shape, in every thread order?
 
 Fresh memory holds a NaN or a huge number, so an unwritten element cannot look right. A case wrong in every order
-is proved wrong. A case wrong in some orders only, or wrong beside undefined behaviour and right in a further order or
-with another value in unwritten memory, is graded undefined: hardware may hide it.
+is proved wrong. A case wrong in some calls only, or wrong beside undefined behaviour and right in a further order or
+with another value in unwritten memory, is graded undefined: hardware may hide it. It depends on the thread order where
+first calls of fresh processes, over the same memory, differ in that alone.
 """
 
 from __future__ import annotations
@@ -12,7 +13,7 @@ from typing import Any, NamedTuple
 
 from audit.model import Finding
 from audit.probes.answer import Answer, Observed, failed, label, passed
-from audit.probes.called import Call, Mode, SessionBroken, value_calls
+from audit.probes.called import Call, Mode, ProtocolViolated, SessionBroken, value_calls
 from audit.probes.cases import Case, Need
 from audit.probes.compare import Comparison, sentence
 from audit.probes.target import Target
@@ -75,11 +76,12 @@ def conclude(seen: Observed) -> Answer:
     if worst["in_every_order"]:
         text += f"; beside undefined behaviour ({undefined}), but so in every order and fill" if undefined else ""
         return failed(text, shape=worst["shape"])
-    text += (
-        f"; beside undefined behaviour ({undefined}), so a GPU may differ"
-        if undefined
-        else "; right in another thread order, so it depends on a race"
-    )
+    if undefined:
+        text += f"; beside undefined behaviour ({undefined}), so a GPU may differ"
+    elif worst.get("by_order", True):  # an older record lacks it
+        text += "; right in another thread order, so it depends on a race"
+    else:
+        text += "; right in another call, so it depends on earlier calls, or on memory it never wrote"
     return failed(text, "undefined", shape=worst["shape"])
 
 
@@ -99,19 +101,35 @@ def right_at(cases: Sequence[Case], found: Iterable[Finding]) -> list[bool]:
 def _worst(target: Target, results: list[Result], wrong: list[Result]) -> dict[str, Any]:
     """Return the evidence of the worst case: one that is wrong in every order, else that with most wrong elements.
 
-    `undefined` is undefined behaviour at that case, `in_every_order` whether it is wrong in spite of any, `map` the
-    share of wrong elements in at most 64 x 64 cells; of several outputs, that of the worst.
+    `undefined` is undefined behaviour at that case, `in_every_order` whether it is wrong in spite of any, `by_order`
+    whether the thread order alone makes it wrong, `map` the share of wrong elements in at most 64 x 64 cells; of
+    several outputs, that of the worst.
     """
     wrong = sorted(wrong, key=lambda one: (not one.case.counts, -one.comparison.elements_wrong))
     everywhere = next((one for one in wrong if _in_every_order(results, one.case) and _proved(target, one.case)), None)
     worst = everywhere or wrong[0]
+    undefined = undefined_beside(target, worst.case)
+    open_ = everywhere is None and undefined is None
     return {
         "shape": dict(worst.case.shape),
         **worst.comparison.evidence(),
-        "undefined": undefined_beside(target, worst.case),
+        "undefined": undefined,
         "in_every_order": everywhere is not None,
+        **({"by_order": _by_order(target, results, worst.case)} if open_ else {}),
         "map": target.wrong_map(worst.call, worst.case, output=worst.comparison.output),
     }
+
+
+def _by_order(target: Target, results: list[Result], case: Case) -> bool:
+    """Return whether first calls of fresh processes, over the same memory, are right in some orders alone."""
+    orders = dict.fromkeys(one.order for one in results if one.case.inputs == case.inputs)
+    try:
+        calls = [target.session(["claim"], case, Mode(target.plain.memory, order), fresh=True) for order in orders]
+        return len({target.compared(call, case).right for (call,) in calls}) > 1
+    except ProtocolViolated:
+        raise
+    except SessionBroken:
+        return False
 
 
 def _in_every_order(results: list[Result], case: Case) -> bool:

@@ -19,6 +19,7 @@ Observed = dict[str, Any]
 """The observations of a probe, as JSON values. `shape` has the sizes of their case."""
 NOT_ASKED, NOT_CLAIMED, NOT_CONCLUDED = "not_asked", "beside_claimed", "not_concluded"
 OTHER_LAUNCHES = "other_launches"
+OF_PROBE = "of_this_probe"
 FIRST_WRONG, UNSTEADY, TOO_LARGE, UNREAD = "first_wrong", "unsteady", "too_large", "unread"
 REASONS = {
     FIRST_WRONG: "the first call is already wrong; see agreement",
@@ -104,11 +105,11 @@ def ask(probe: Probe, target: Target) -> Finding:
     seen, name = probe.observe(target), target.variant.name
     found = finding(probe.NAME, name, seen, probe.conclude)
     case = next((case for case in target.cases if case.shape == found.shape), None)
-    if case is None or case.counts or _answer(found.evidence, probe.conclude).anywhere:
+    if case is None or case.counts or not found.claimed or _answer(found.evidence, probe.conclude).anywhere:
         return found
     beside_claimed = any(one.counts for one in target.cases)
     why = {} if case.launches is None else {OTHER_LAUNCHES: case.launches}
-    return finding(probe.NAME, name, seen | {NOT_CLAIMED: beside_claimed} | why, probe.conclude)
+    return finding(probe.NAME, name, seen | {NOT_CLAIMED: beside_claimed, OF_PROBE: True} | why, probe.conclude)
 
 
 def finding(probe: str, target: str, seen: Observed, conclude: Callable[[Observed], Answer]) -> Finding:
@@ -118,8 +119,9 @@ def finding(probe: str, target: str, seen: Observed, conclude: Callable[[Observe
         probe: the name of the probe.
         target: the name of its target.
         seen: the observations. `beside_claimed` is there if the failing shape is outside the claim, so that the claim
-            does not fail; it says whether a shape of the claim was asked too. `other_launches` has the launches there
-            and at the claimed shape, if that is why. `not_concluded` says why a failure does not count.
+            does not fail; it says whether a shape of the claim was asked too, in newer records by this probe alone
+            (`of_this_probe`). `other_launches` has the launches there and at the claimed shape, if that is why.
+            `not_concluded` says why a failure does not count.
         conclude: the probe's function.
     """
     evidence: Observed = bounded(seen)
@@ -130,7 +132,7 @@ def finding(probe: str, target: str, seen: Observed, conclude: Callable[[Observe
         probe=probe,
         target=target,
         outcome=answer.outcome,
-        summary=answer.summary if other is None else _not_claimed(summary, beside_claimed=other),
+        summary=answer.summary if other is None else _not_claimed(summary, evidence),
         grade=answer.grade,
         evidence=evidence,
         line=answer.line,
@@ -157,9 +159,11 @@ def _answer(seen: Observed, conclude: Callable[[Observed], Answer]) -> Answer:
     return conclude(seen) if reason is None else skipped(f"not asked: {label(seen['shape'])}: {REASONS[reason]}")
 
 
-def _not_claimed(summary: str, *, beside_claimed: bool) -> str:
-    if beside_claimed:
+def _not_claimed(summary: str, seen: Observed) -> str:
+    if seen[NOT_CLAIMED]:
         return f"right at the claimed shapes as far as asked; wrong at {summary}; that shape is not claimed"
+    if seen.get(OF_PROBE):  # others may have asked there, as those of single blocks do
+        return f"{summary}; the claim does not speak of this shape, and this probe asked at none that it speaks of"
     return f"{summary}; the claim does not speak of this shape, and none that it speaks of was asked"
 
 

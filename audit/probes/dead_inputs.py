@@ -4,7 +4,8 @@ An element whose right value moves by more than twice the tolerance, while the c
 inputs, is wrong for one of them. A result must also be right for other values of a constant tensor that every draw
 makes alike. Where discriminating inputs are known, each input is changed among those.
 A fixed input, such as ones, zeros, a table or a number, is redrawn, and each is scaled until the reference moves. One
-that never moves it is listed as not tested.
+that never moves it is listed as not tested, and so is a whole number of which another makes the call raise or return
+another shape.
 """
 
 from __future__ import annotations
@@ -38,6 +39,7 @@ mask for instance, and a number that gives the amount of work."""
 FIXED = ("constant", "table")
 """Kinds of tensors that every draw makes alike."""
 NOT_TESTED = "no other value that was tried moves the right result"
+NO_SUCH_SHAPE = "the call returned another shape than the reference"
 LEAST_SHARE = 0.01
 """The share of elements that may keep their bits by chance, where a result is rounded to few bits."""
 
@@ -114,6 +116,13 @@ def _row(target: Target, first: Asked, changed: Asked, made: Variation) -> Obser
     """Return the evidence about one input."""
     if changed.call.raised is not None:
         return {"input": changed.what, "not_tested": f"refused: {changed.call.raised}"}
+    try:
+        value_calls([changed.call], [changed.case.expected])
+    except SessionBroken as error:
+        if made.kind == WHOLE_NUMBER:
+            return {"input": changed.what, "not_tested": f"{made.how}: {NO_SUCH_SHAPE}"}
+        what = str(error).removesuffix("; see contract")
+        raise SessionBroken(f"with other values in {_words(changed.what)} ({made.how}), {what}") from None
     moved, unmoved = _counts(target, first, changed)
     return {
         "input": changed.what,
@@ -137,7 +146,6 @@ def _wrong(target: Target, changed: Asked, kind: str) -> Observed:
 
 def _counts(target: Target, first: Asked, changed: Asked) -> tuple[int, int]:
     """Return the number of elements that must move with that input, and of those that did not."""
-    value_calls([changed.call], [changed.case.expected])
     was, now = first.case.expected, changed.case.expected
     if was.shape != now.shape or not np.isfinite(now).any():
         return 0, 0

@@ -2,8 +2,10 @@
 
 Sizes are changed one at a time: by one, to primes, to multiples of exactly one power of two up to 256, to numbers in
 the source, and to grids of 65,535 blocks along y or z and one beyond. A size that the kernel refuses by an exception is
-no failure, and one that the task's own reference does not take is not of the task. A failure is always a hint: a claim
-need not cover these sizes. So there is no control for this question, and no other variant is asked.
+no failure. One that the task's own reference does not take is not of the task, nor is one where the right result is NaN
+wherever the kernel is wrong. Further sizes are those that would refute the rules that fit, and a rule is stated only
+where no other is left. A failure is always a hint: a claim need not cover these sizes. So there is no control for this
+question, and no other variant is asked.
 """
 
 from __future__ import annotations
@@ -15,11 +17,12 @@ from collections.abc import Collection, Iterable, Iterator, Sequence
 
 from audit.claims.shapes.counting import counts
 from audit.claims.shapes.numbers import named
-from audit.claims.shapes.sweep import Rule, explanation, sharper, sizes
+from audit.claims.shapes.sweep import sizes
+from audit.claims.shapes.telling import MOST_TELLING, Results, established, telling
 from audit.model import Shape
 from audit.model.claim import Shapes
 from audit.probes.answer import Answer, Observed, failed, label, passed, skipped
-from audit.probes.sized import At, called, launched
+from audit.probes.sized import MOST_WORK, At, called, launched
 from audit.probes.target import Target
 
 NAME = "sweep"
@@ -29,7 +32,10 @@ ANSWERED = ("right", "wrong")
 NO_OTHER = "no other size has an answer"
 FEWEST = 3
 """The least sizes with an answer that allow a comparison."""
-Rules = Sequence[Rule]
+ROUNDS, LESS_WORK = 3, 2
+"""Times that further sizes are asked, each with at most that part of the first sizes' work."""
+TESTED = "rules_tested"
+"""Key of evidence whose rules were asked to be refuted; an older record has the simplest rule that fits its sizes."""
 
 
 def observe(target: Target) -> Observed:
@@ -42,12 +48,23 @@ def observe(target: Target) -> Observed:
     if base is None or base.result not in ANSWERED or sum(at.result in ANSWERED for at in found) < FEWEST:
         why = "a call is too much work here" if base is None else next((at.reason for at in found if at.why), NO_OTHER)
         return {"around": dict(around), "none_because": why}
-    known = [at.shape for at in found]
-    more = sharper(around, [*wrong_at(found, numbers), *refused_at(found, numbers)], numbers)
-    if more := [shape for index, shape in enumerate(more) if shape not in [*known, *more[:index]]]:
-        found += called(target, more)
+    found += _told_apart(target, found, numbers)
     found += launched(target, base, found)
     return seen_at(found, numbers=numbers, source=source, claimed=target.claim.shapes)
+
+
+def _told_apart(target: Target, found: Sequence[At], numbers: Collection[int]) -> list[At]:
+    """Return the results at sizes that tell apart the rules that fit, asked in a few rounds."""
+    asked, more = [at.shape for at in found], list[At]()
+    for _ in range(ROUNDS):
+        known = [*found, *more]
+        new = telling(_wrong(known), numbers, asked)
+        new += telling(_refused(known), numbers, [*asked, *new])
+        if not new:
+            break
+        asked += new[:MOST_TELLING]
+        more += called(target, new[:MOST_TELLING], most=MOST_WORK[target.built.tensor_device] // LESS_WORK)
+    return more
 
 
 def conclude(seen: Observed) -> Answer:
@@ -63,15 +80,21 @@ def conclude(seen: Observed) -> Answer:
 
 
 def seen_at(found: Sequence[At], *, numbers: Collection[int], source: str, claimed: Shapes) -> Observed:
-    """Return the results of all sizes, the rules of the wrong and the refused ones, and the most likely line."""
+    """Return the results of all sizes, the rules of the wrong and the refused ones, and the most likely line.
+
+    `number_line` holds the number of the one rule of the wrong sizes.
+    """
     failing = [at for at in found if at.result in FAILED]
-    wrong, refused = wrong_at(found, numbers), refused_at(found, numbers)
-    lines = Counter(at.line for at in failing if at.line)
+    wrong, refused = (established(results, numbers) for results in (_wrong(found), _refused(found)))
+    lines = Counter(at.line for at in [at for at in failing if at.result == "wrong"] or failing if at.line)
+    of_rules = line_of((rule.number for rule in wrong), source)
     return {
         "around": dict(found[0].shape),
+        TESTED: True,
         "rule": " or ".join(map(str, wrong)) or None,
         "refused_rule": " or ".join(map(str, refused)) or None,
-        "line": lines.most_common(1)[0][0] if lines else line_of((rule.number for rule in wrong), source),
+        "line": lines.most_common(1)[0][0] if lines else of_rules,
+        "number_line": of_rules if len(wrong) == 1 else None,
         "claimed": any(counts(at.shape, claimed, numbers) for at in failing),
         "sizes": [at.evidence() for at in found],
     }
@@ -88,30 +111,36 @@ def base_of(target: Target, numbers: Collection[int]) -> Shape:
     return known[order.index(min(order))]
 
 
-def wrong_at(found: Iterable[At], numbers: Collection[int]) -> Rules:
-    """Return the rules that describe where the kernel is wrong, if any."""
-    results = [(at.shape, at.result == "right") for at in found if at.result in ANSWERED]
-    return explanation(results, numbers) or ()
+def _wrong(found: Iterable[At]) -> Results:
+    """Return the shapes with an answer, and whether the kernel is right there."""
+    return [(at.shape, at.result == "right") for at in found if at.result in ANSWERED]
 
 
-def refused_at(found: Iterable[At], numbers: Collection[int]) -> Rules:
-    """Return the rules that describe where the kernel raises, if any."""
-    results = [(at.shape, at.result != "refused") for at in found if at.case]
-    return explanation(results, numbers) or ()
+def _refused(found: Iterable[At]) -> Results:
+    """Return the shapes of calls, and whether the kernel takes them."""
+    return [(at.shape, at.result != "refused") for at in found if at.case]
+
+
+def _where(seen: Observed) -> str:
+    """Return at how many of the sizes it is wrong, with the rule if there is one."""
+    counted = Counter(one["result"] for one in seen["sizes"])
+    asked, base = counted["right"] + counted["wrong"], label(seen["around"])
+    if not counted["right"]:
+        return f"wrong at all {asked} sizes asked around {base}"
+    no_rule = "" if TESTED in seen else ", by no single rule"
+    where = f", exactly where {seen['rule']}" if seen["rule"] else no_rule
+    return f"wrong at {counted['wrong']} of {asked} sizes asked around {base}{where}"
 
 
 def _described(seen: Observed) -> Iterator[str]:
     """Yield the parts of the sentence."""
     at, base = seen["sizes"], label(seen["around"])
     counted = Counter(one["result"] for one in at)
-    wrong, asked = counted["wrong"], counted["right"] + counted["wrong"]
-    if not wrong:
-        yield f"right at all {asked} sizes asked around {base}"
+    if not counted["wrong"]:
+        yield f"right at all {counted['right']} sizes asked around {base}"
     else:
         yield from [f"right at {base}"] if at[0]["result"] == "right" else []
-        where = f", exactly where {seen['rule']}" if seen["rule"] else ", by no single rule"
-        some = f"wrong at {wrong} of {asked} sizes asked around {base}{where}"
-        yield some if counted["right"] else f"wrong at all {asked} sizes asked around {base}"
+        yield _where(seen)
         yield from [f"see line {seen['line']}"] if seen["line"] else []
         yield _why(next(one for one in at if one["result"] == "wrong"), "")
     yield from [_why(one, ", no kernel run") for one in at if one["result"] == "launch_refused"][:1]

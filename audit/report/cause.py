@@ -56,10 +56,9 @@ def lines(record: Record) -> tuple[str, ...]:
                 hint=Recorded(hint.summary), question=evidence.title(failure.probe))
         for hint, failure in read_in_source(record)
     ]  # fmt: skip
-    sweep = sizes.swept(record)
-    if sweep and sweep.outcome == "fail" and sweep.evidence.get("rule") and sweep.line:
-        summary = sentence(sweep.summary)
-        shown.append(message("cause.sizes", file=claimed.file, line=number(sweep.line), summary=summary))
+    if (rule := sizes.rule(record)) is not None:
+        line, where = rule
+        shown.append(message("cause.sizes", file=claimed.file, line=number(line), summary=sentence(where)))
     return tuple(shown)
 
 

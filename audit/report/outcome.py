@@ -61,6 +61,14 @@ def pieces(record: Record) -> tuple[str, ...]:
     return (*found, *(message("verdict.hint", piece=_piece(record, one)) for one in hints))
 
 
+def hints(record: Record) -> tuple[str, ...]:
+    """Return the probes with a hint at what the claim speaks of, beside a result that is right."""
+    right = record.verdict.result is not None and record.verdict.result.state == "right"
+    about = evidence.of_claim(record) if right else []
+    found = (one for one in about if one.outcome == "fail" and one.grade == "hint" and one.device and one.claimed)
+    return tuple(dict.fromkeys(one.probe for one in found))
+
+
 def _is_hint(finding: Finding) -> bool:
     """Return whether a probe hints at a defect; the sizes have a row of their own, and the source alone says less."""
     probed = finding.device is not None and finding.probe != sizes.PROBE
@@ -138,12 +146,20 @@ def _card(record: Record) -> Card:
     )
     return Card(
         name=Recorded(verdict.name),
-        headline=message(f"headline.{'not its own' if borrowed else verdict.name}"),
+        headline=message(f"headline.{'not its own' if borrowed else _headline(record)}"),
         tone=tone(verdict.name),
         facts=tuple((name, text) for name, text in facts if text),
         evidence=pieces(record),
         missing=tuple(Recorded(reason) for reason in verdict.missing),
     )
+
+
+def _headline(record: Record) -> str:
+    """Return the key of the headline, which is another where bad accesses fail the kernel and no wrong value does."""
+    about = evidence.of_claim(record)
+    failing = {one.probe for one in about if one.fails_kernel}
+    right = any(one.probe == "agreement" and one.outcome == "pass" for one in about)
+    return "access" if failing == {"memory_access"} and right else record.verdict.name
 
 
 def _cause(record: Record) -> str | None:

@@ -67,6 +67,16 @@ def told(record: Record) -> str | None:
     return sentence(found.summary) if found and found.outcome in ("pass", "fail") else None
 
 
+def rule(record: Record) -> tuple[int, str] | None:
+    """Return the line with the number of the rule that tells the wrong sizes, and where it is wrong; None where sizes
+    that would refute a rule were not asked, or no line has its number."""
+    found = swept(record)
+    line = found.evidence.get("number_line") if found and found.outcome == "fail" else None
+    parts = found.summary.split("; ") if found else []
+    where = next((part for part in parts if part.startswith("wrong")), None)
+    return (line, where) if isinstance(line, int) and where else None
+
+
 def section(record: Record, figures: tuple[Figure, ...]) -> tuple[Section, ...]:
     """Return the section; nothing without the sweep."""
     found, base, rows = swept(record), around(record), strips(record)

@@ -11,7 +11,6 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
-from inspect import signature
 from typing import Any, Literal, NamedTuple
 
 import torch
@@ -19,6 +18,7 @@ import torch
 from audit.run import correctness, ties
 from audit.run.containers import leaves, named_leaves, rebuilt
 from audit.run.discriminating import OTHER, OWN, Discriminator
+from audit.run.imported_task import Task, positional
 from audit.run.problem import Problem
 from audit.run.transforms import (
     is_real,
@@ -159,9 +159,11 @@ def _at(candidates: list[Redrawn], step: int, own: Any) -> Any:
 
 
 def names(problem: Problem) -> list[str]:
-    """Return a name for each leaf of the arguments: its position, its parameter of the reference, and its keys."""
-    given = signature(problem.reference.reference).parameters.values()
-    called = {index: f"_{one.name}" for index, one in enumerate(given) if one.kind is not one.VAR_POSITIONAL}
+    """Return a name for each leaf of the arguments: its position, its parameter in the task, and its keys."""
+    reference = problem.reference.reference
+    task = getattr(reference, "__self__", None)
+    given = task.parameters() if isinstance(task, Task) else positional(reference)
+    called = {index: f"_{name}" for index, name in enumerate(given)}
     return [
         f"input_{index}{called.get(index, '')}{keys}"
         for index, value in enumerate(problem.values)

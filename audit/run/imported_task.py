@@ -10,6 +10,8 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from functools import partial
+from inspect import signature
+from itertools import takewhile
 from pathlib import Path
 from typing import Any
 
@@ -39,6 +41,12 @@ SEED = 42
 """The seed that KernelBench and `audit.build.python.load` set before they make a module."""
 FEWEST_SEEDS = 1 << 16
 """With so many seeds two cases of one audit hardly ever draw the same."""
+
+
+def positional(function: Callable[..., Any]) -> list[str]:
+    """Return the names of a function's parameters before those that take any number of arguments."""
+    given = signature(function).parameters.values()
+    return [one.name for one in takewhile(lambda one: one.kind not in (one.VAR_POSITIONAL, one.VAR_KEYWORD), given)]
 
 
 class Task:
@@ -90,6 +98,10 @@ class Task:
         with torch.random.fork_rng(devices=[]), torch.no_grad(), as_on_a_gpu():
             return counted(lambda: self._computed(self._drawn(shape, 0), double=False))
 
+    def parameters(self) -> list[str]:
+        """Return the names of the first arguments, as far as the file has them."""
+        return []
+
     def _drawn(self, shape: Sizes, seed: int) -> Arguments:
         """Return the arguments, on the device that the file chooses."""
         raise NotImplementedError
@@ -109,6 +121,10 @@ class ModuleTask(Task):
         super().__init__(path)
         self._fixed = dict(fixed or {})
         self._models: dict[tuple[str, bool], Any] = {}
+
+    def parameters(self) -> list[str]:
+        """See `Task`; the first parameter of a method is the module."""
+        return positional(self._file.module(self._fixed).Model.forward)[1:]
 
     def _drawn(self, shape: Sizes, seed: int) -> Arguments:
         module = self._file.module({**self._fixed, **shape})
@@ -224,6 +240,10 @@ class DefinitionTask(Task):
         super().__init__(path)
         self._inputs, self._axes, self._generator = inputs, axes, generator
 
+    def parameters(self) -> list[str]:
+        """See `Task`."""
+        return list(self._inputs)
+
     def _drawn(self, shape: Sizes, seed: int) -> Arguments:  # noqa: ARG002
         sizes = self._axes(shape)
         made = {name: one["value"] for name, one in self._inputs.items() if one["shape"] is None}
@@ -244,6 +264,10 @@ class FunctionTask(Task):
     def __init__(self, path: Path, *, function: str, beside: Mapping[str, Path | None] | None = None) -> None:
         super().__init__(path, beside=beside)
         self._function = function
+
+    def parameters(self) -> list[str]:
+        """See `Task`."""
+        return positional(getattr(self._file.module(), self._function))
 
     def _drawn(self, shape: Sizes, seed: int) -> Arguments:
         plain = self._file.module()

@@ -62,7 +62,18 @@ def test_a_failure_at_a_shape_that_counts_is_one_of_the_claim(scope: Scope) -> N
 def test_a_failure_at_another_shape_is_none_of_the_claim_and_says_so() -> None:
     found = asked(target(case(4, "other")), failed("N=4: wrong"), shape={"N": 4})
     assert (found.shape, found.grade, found.claimed, found.fails_kernel) == ({"N": 4}, "proved", False, False)
-    assert found.summary == "N=4: wrong; the claim does not speak of this shape, and none that it speaks of was asked"
+    end = "the claim does not speak of this shape, and this probe asked at none that it speaks of"
+    assert found.summary == f"N=4: wrong; {end}"
+    older = {name: value for name, value in found.evidence.items() if name != answer.OF_PROBE}
+    words = answer.finding("order", "claimed", older, lambda _: failed("N=4: wrong")).summary
+    assert words == "N=4: wrong; the claim does not speak of this shape, and none that it speaks of was asked"
+
+
+def test_an_answer_that_is_none_of_the_claim_by_itself_says_so_once() -> None:
+    found = asked(
+        target(case(4, "other")), failed("wrong; none of these is claimed")._replace(claimed=False), shape={"N": 4}
+    )
+    assert (found.claimed, found.summary) == (False, "wrong; none of these is claimed")
 
 
 def test_beside_shapes_that_count_the_others_are_told_apart() -> None:

@@ -78,6 +78,20 @@ ANSWERS: list[tuple[str, Observed, Answer]] = [
         failed(f"N=8: {OFF}; right in another thread order, so it depends on a race", "undefined", shape=AT),
     ),
     (
+        "agreement",
+        {"worst": {"shape": AT, **BAD, "undefined": None, "in_every_order": False, "by_order": True}},
+        failed(f"N=8: {OFF}; right in another thread order, so it depends on a race", "undefined", shape=AT),
+    ),
+    (
+        "agreement",
+        {"worst": {"shape": AT, **BAD, "undefined": None, "in_every_order": False, "by_order": False}},
+        failed(
+            f"N=8: {OFF}; right in another call, so it depends on earlier calls, or on memory it never wrote",
+            "undefined",
+            shape=AT,
+        ),
+    ),
+    (
         "order",
         {"shape": AT, "claim_first": GOOD, "reference_first": {**GOOD, "difference_zero": True}},
         passed("N=8: right in both orders"),

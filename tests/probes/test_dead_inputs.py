@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any, cast
@@ -11,9 +12,10 @@ import pytest
 
 from audit.probes import dead_inputs
 from audit.probes.battery import Asked
-from audit.probes.called import Call
+from audit.probes.called import Call, SessionBroken
 from audit.probes.cases import Case
 from audit.probes.target import Target
+from audit.probes.variations import Variation
 from audit.run.results import digest_of
 
 TARGET = cast(Target, SimpleNamespace(relative=lambda _: 1e-2))
@@ -35,3 +37,18 @@ def asked(folder: Path, name: str, right: list[float], got: list[float]) -> Aske
 def test_elements_that_must_move(was: list[float], now: list[float], counts: tuple[int, int], tmp_path: Path) -> None:
     kept = [0.0, 2.0]
     assert dead_inputs._counts(TARGET, asked(tmp_path, "a", was, kept), asked(tmp_path, "b", now, kept)) == counts
+
+
+@pytest.mark.parametrize("kind", ["whole number", "drawn"])
+def test_another_shape_leaves_a_whole_number_untested_and_else_names_the_input(kind: str, tmp_path: Path) -> None:
+    first, changed = asked(tmp_path, "a", [1.0, 2.0], [1.0, 2.0]), asked(tmp_path, "input_1_count", [1.0], [1.0])
+    returned = Asked(changed.what, replace(changed.case, expected=np.ones(3)), changed.call)
+    made = Variation(returned.what, "inputs", returned.case, {}, how="3 for 2", kind=kind)
+    if kind == "whole number":
+        row = dead_inputs._row(TARGET, first, returned, made)
+        assert row == {"input": "input_1_count", "not_tested": f"3 for 2: {dead_inputs.NO_SUCH_SHAPE}"}
+    else:
+        with pytest.raises(
+            SessionBroken, match=r"with other values in input 1 \(count\) \(3 for 2\), the call returned"
+        ):
+            dead_inputs._row(TARGET, first, returned, made)

@@ -138,7 +138,7 @@ def test_a_failure_with_other_blocks_is_outside_the_claim_and_names_both(
     assert (found.claimed, found.fails_kernel, found.shape) == (False, False, KEPT)
     assert found.summary == (
         "D=1024: wrong; launched here: k with blocks of 256 x 1 x 1 threads; at the claimed shape: k with blocks of "
-        "1024 x 1 x 1 threads; the claim does not speak of this shape, and none that it speaks of was asked"
+        "1024 x 1 x 1 threads; the claim does not speak of this shape, and this probe asked at none that it speaks of"
     )
     assert answer.finding("agreement", "claimed", found.evidence, Wrong().conclude) == found
     launching(monkeypatch, here=[HERE], claimed=[HERE])

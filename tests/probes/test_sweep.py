@@ -144,22 +144,30 @@ def at(size: int, result: str, why: str = "", line: int | None = None) -> At:
     [
         ([at(8, "right"), at(9, "right")], "right at all 2 sizes asked around N=8"),
         (
-            [at(8, "right"), at(9, "wrong", "off"), at(12, "right")],
+            [at(8, "right"), at(9, "wrong", "off"), at(10, "right")],
             "right at N=8; wrong at 1 of 3 sizes asked around N=8, exactly where N % 2 != 0; see line 3; N=9: off",
         ),
         (
-            [at(8, "wrong", "off"), at(9, "wrong"), at(1, "right")],
+            [at(8, "right"), at(9, "wrong", "off"), at(12, "right")],
+            "right at N=8; wrong at 1 of 3 sizes asked around N=8; see line 3; N=9: off",
+        ),
+        (
+            [at(8, "wrong", "off"), at(2, "wrong"), at(1, "right")],
             "wrong at 2 of 3 sizes asked around N=8, exactly where N > 1; see line 3; N=8: off",
         ),
         (
-            [at(8, "right"), at(3, "wrong", "off"), at(5, "right"), at(7, "wrong"), at(9, "right"), at(1, "right")],
-            "right at N=8; wrong at 2 of 6 sizes asked around N=8, by no single rule; see line 3; N=3: off",
+            [at(8, "wrong", "off"), at(9, "wrong"), at(1, "right")],
+            "wrong at 2 of 3 sizes asked around N=8; see line 3; N=8: off",
         ),
         ([at(8, "wrong", "off"), at(9, "wrong")], "wrong at all 2 sizes asked around N=8; see line 3; N=8: off"),
         (
-            [at(8, "right"), at(12, "refused", "no"), at(16, "refused"), At({"N": 7}, "not_taken", "no")],
+            [at(8, "right"), at(9, "refused", "no"), at(16, "refused"), At({"N": 7}, "not_taken", "no")],
             "right at all 1 sizes asked around N=8; refused by an exception at 2 more, exactly where N > 8; "
             "not of the task: 1 more",
+        ),
+        (
+            [at(8, "right"), at(12, "refused", "no"), at(16, "refused")],
+            "right at all 1 sizes asked around N=8; refused by an exception at 2 more",
         ),
     ],
 )
@@ -167,6 +175,55 @@ def test_the_sentence(found: list[At], sentence: str) -> None:
     seen = sweep.seen_at(found, numbers=(), source="", claimed=target_of().claim.shapes)
     text = sweep.conclude(seen | {"line": 3, "claimed": True}).summary
     assert text == sentence
+
+
+@pytest.mark.parametrize(
+    ("rule", "where"), [("N % 2 != 0", ", exactly where N % 2 != 0"), (None, ", by no single rule")]
+)
+def test_an_older_record_keeps_its_words(rule: str | None, where: str) -> None:
+    found = [at(8, "right"), at(9, "wrong", "off"), at(12, "right")]
+    seen = sweep.seen_at(found, numbers=(), source="", claimed=target_of().claim.shapes)
+    del seen[sweep.TESTED], seen["number_line"]
+    text = sweep.conclude(seen | {"rule": rule, "line": None, "claimed": True}).summary
+    assert text == f"right at N=8; wrong at 1 of 3 sizes asked around N=8{where}; N=9: off"
+
+
+@pytest.mark.parametrize(("limit", "rule", "line"), [(24, "N < 24", 2), (30, "N < 30", None)])
+def test_further_sizes_find_the_limit_and_its_line(
+    monkeypatch: pytest.MonkeyPatch, limit: int, rule: str, line: int | None
+) -> None:
+    asked: list[list[int]] = []
+
+    def called(_: Target, shapes: Sequence[dict[str, int]], **__: int) -> list[At]:
+        asked.append([one["N"] for one in shapes])
+        return [at(size, "right" if size >= limit else "wrong", "off") for size in asked[-1]]
+
+    monkeypatch.setattr(sweep, "called", called)
+    found = [at(40, "right"), at(32, "right"), at(23, "wrong", "off"), at(1, "wrong", "off")]
+    found += sweep._told_apart(target_of(), found, {24})
+    seen = sweep.seen_at(found, numbers={24}, source="\nx < 24\n", claimed=target_of().claim.shapes)
+    assert (seen["rule"], seen["number_line"]) == (rule, line)
+    assert 1 <= len(asked) <= sweep.ROUNDS
+    assert 24 in asked[0], "a number of the source comes first"
+
+
+def test_a_launch_that_is_refused_has_no_part_in_the_line_of_the_wrong_sizes() -> None:
+    found = [at(8, "right"), at(9, "wrong", "off"), at(10, "right"), at(65_536, "launch_refused", "grid", 21)]
+    seen = sweep.seen_at(found, numbers=(), source="x % 3", claimed=target_of().claim.shapes)
+    assert (seen["rule"], seen["line"]) == ("N % 2 != 0", None)
+    refused = sweep.seen_at([found[0], found[2], found[3]], numbers=(), source="", claimed=target_of().claim.shapes)
+    assert (refused["rule"], refused["line"]) == (None, 21)
+
+
+@pytest.mark.parametrize(("nans", "result"), [(3, "not_taken"), (1, "wrong")])
+def test_a_size_whose_right_result_is_nan_is_not_of_the_task(nans: int, result: str) -> None:
+    expected = np.ones(4)
+    expected[:nans] = np.nan
+    case = Case({"N": 4}, Path("x"), expected, "float32", scope="other")
+    compared = SimpleNamespace(right=False, elements_wrong=3, evidence=lambda: {"index": None, "elements": 4})
+    fake = SimpleNamespace(built=SimpleNamespace(located=lambda _: []), compared=lambda *_: compared)
+    found = sized._at(cast(Target, fake), case, Call({"raised": None, "step": 0}, Path()))
+    assert found.result == result, found.why
 
 
 @pytest.mark.parametrize(
@@ -241,14 +298,14 @@ def target_of() -> Target:
 
 def test_no_size_is_asked_around_a_base_without_an_answer(monkeypatch: pytest.MonkeyPatch) -> None:
     none = [replace(at(33, "refused", "the call raised RuntimeError: no")), at(34, "right"), at(35, "right")]
-    monkeypatch.setattr(sweep, "called", lambda *_: none)
+    monkeypatch.setattr(sweep, "called", lambda *_, **__: none)
     found = answer.ask(sweep, target_of())
     assert (found.outcome, found.grade) == ("skip", None)
     assert found.summary == "not asked: N=33: no sizes around it: the call raised RuntimeError: no"
 
 
 def test_a_base_that_is_too_much_work_is_said_to_be(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(sweep, "called", lambda *_: [at(1, "right"), at(2, "right"), at(3, "wrong", "off")])
+    monkeypatch.setattr(sweep, "called", lambda *_, **__: [at(1, "right"), at(2, "right"), at(3, "wrong", "off")])
     assert answer.ask(sweep, target_of()).summary == "not asked: N=33: no sizes around it: a call is too much work here"
 
 
@@ -261,7 +318,7 @@ def test_a_long_exception_is_kept_in_short() -> None:
 
 
 def test_a_size_that_counts_is_told_as_one_of_the_claim(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(sweep, "called", lambda *_: [at(33, "right"), at(255, "wrong", "off"), at(2, "right")])
+    monkeypatch.setattr(sweep, "called", lambda *_, **__: [at(33, "right"), at(255, "wrong", "off"), at(2, "right")])
     found = answer.ask(sweep, target_of())
     assert (found.outcome, found.grade, found.claimed, found.shape) == ("fail", "hint", True, {"N": 255})
     assert "claimed" not in found.summary

@@ -153,3 +153,24 @@ def test_a_session_of_many_calls_may_take_as_long_as_one_call_says(
     made.steps([{"run": "claim", "case": 0, "order": [0] * 40, "flush_from": 20}], cases=[inputs], mode=NAN)
     made.steps([{"run": "claim", "case": 0}] * 40, cases=[inputs], mode=NAN._replace(check=True))
     assert workers.limits == [30.0, limit_s, 30.0]
+
+
+@pytest.mark.parametrize(("by", "decides"), [("order", True), ("memory", False)])
+def test_only_first_calls_over_the_same_memory_show_that_the_order_decides(
+    by: str, decides: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    made, case = target(), CASES[0]
+    answers = {
+        ("poison_nan", "forward"): False,
+        ("poison_nan", "reverse"): by == "order",
+        ("poison_number", "reverse"): True,
+    }
+
+    def session(_: object, __: Case, mode: Mode, *, fresh: bool) -> list[bool]:
+        assert fresh
+        return [answers[mode.memory, mode.order]]
+
+    monkeypatch.setattr(made, "session", session)
+    monkeypatch.setattr(made, "compared", lambda right, _: SimpleNamespace(right=right))
+    results = [cast(agreement.Result, SimpleNamespace(order=order, case=case)) for order in ("forward", "reverse")]
+    assert agreement._by_order(made, results, case) is decides

@@ -176,7 +176,7 @@ def swept(record: Record) -> Record:
     text = f"right at N=33; wrong at 1 of 3 sizes asked around N=33, exactly where N % 4 != 0; see line 7; {why}"
     text += f"; {refused}; refused by an exception at 1 more, exactly where N < 33; not of the task: 1 more"
     fields = {"probe": "sweep", "target": "claimed", "outcome": "fail", "grade": "hint", "claimed": False}
-    evidence = {"around": {"N": 33}, "rule": "N % 4 != 0", "sizes": sizes}
+    evidence = {"around": {"N": 33}, "rules_tested": True, "rule": "N % 4 != 0", "number_line": 7, "sizes": sizes}
     more = {"summary": f"{text}; none of these sizes is claimed", "evidence": evidence, "line": 7, "shape": {"N": 34}}
     found = Finding.model_validate(fields | more)
     return judged(record.model_copy(update={"findings": (*record.findings, found)}))

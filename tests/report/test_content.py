@@ -112,8 +112,42 @@ def test_a_cause_without_ablations_is_the_line_that_a_proved_failure_agrees_with
 
 
 def test_a_tail_that_the_sizes_show_names_its_line() -> None:
-    result = section(swept(triangular(defects=False)), "cause").bullets
-    assert len(result) == 1 and result[0].startswith("claimed.cu, line 7 holds the number that separates right sizes")
+    record = swept(triangular(defects=False))
+    assert section(record, "cause").bullets == (
+        "claimed.cu, line 7 holds the number that separates right sizes from wrong ones: wrong at 1 of 3 sizes asked "
+        "around N=33, exactly where N % 4 != 0.",
+    )
+    found = record.findings[-1]
+    older = {name: value for name, value in found.evidence.items() if name not in ("rules_tested", "number_line")}
+    untested = found.model_copy(update={"evidence": older})
+    assert section(record.model_copy(update={"findings": (*record.findings[:-1], untested)}), "cause").bullets == ()
+
+
+def test_a_bad_access_beside_right_values_has_a_headline_of_its_own() -> None:
+    right = triangular(defects=False)
+    access = finding(
+        "memory_access", "fail", summary="N=255: out-of-bounds-read: reads 2 bytes past the end of a block"
+    )
+    others = [one for one in right.findings if (one.probe, one.target) != ("memory_access", "claimed")]
+    record = judged(right.model_copy(update={"findings": (*others, access)}))
+    card = section(record, "verdict").card
+    assert card is not None and (card.name, "no GPU allows" in card.headline) == ("wrong", True)
+    wrong = finding("agreement", "fail", summary="N=255: 3 of 9 elements wrong")
+    both = judged(right.model_copy(update={"findings": (*others, access, wrong)}))
+    card = section(both, "verdict").card
+    assert card is not None and "does not compute the stated result" in card.headline
+
+
+def test_hints_of_probes_are_named_beside_a_right_result() -> None:
+    right = triangular(defects=False)
+    hint = finding(
+        "dead_inputs", "fail", grade="hint", summary="N=255: with other values in input 1", device="emulated"
+    )
+    read = finding("review.layout", "fail", grade="hint", summary="read as contiguous", line=3)
+    record = judged(right.model_copy(update={"findings": (*right.findings, hint, read)}))
+    assert outcome.hints(record) == ("dead_inputs",)
+    assert outcome.hints(right) == ()
+    assert outcome.hints(judged(triangular().model_copy(update={"findings": (*triangular().findings, hint)}))) == ()
 
 
 def test_every_variant_stands_with_both_orders_and_not_measured() -> None:

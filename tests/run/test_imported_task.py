@@ -206,3 +206,12 @@ def test_a_destination_among_the_inputs_is_written_by_the_reference_too(tmp_path
     assert (x.tolist(), y.tolist()) == ([1.0, 1.0, 1.0], [2.0, 2.0, 2.0])
     DataTask(path, beside={}).reference(x, torch.zeros(3))
     assert x.tolist() == [1.0, 1.0, 1.0]
+
+
+def test_arguments_have_the_names_of_the_function_in_the_file(tmp_path: Path) -> None:
+    assert module_task(tmp_path).parameters() == ["x"]
+    assert definition_task(tmp_path).parameters() == ["x", "w"]
+    assert function_task(tmp_path).parameters() == ["x", "w"]
+    assert data_task(tmp_path).parameters() == []
+    several = FunctionTask(file(tmp_path, "def reference(s, mask, *more): ...", "several.py"), function="reference")
+    assert several.parameters() == ["s", "mask"]

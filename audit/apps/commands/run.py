@@ -17,7 +17,7 @@ from audit.model import Record, store
 from audit.model.errors import BadInput
 from audit.report import terminal
 from audit.report.formats import FORMATS, Form
-from audit.report.outcome import tone
+from audit.report.outcome import hints, tone
 from audit.report.progress import Progress
 
 FAILED = 3
@@ -58,6 +58,8 @@ def ended(record: Record, place: Path, wanted: Form, *, failing: Collection[str]
         terminal.say("", f"{name}: {verdict.name}", mark=(verdict.name, tone(verdict.name)))
         for text in (*verdict.reasons, *verdict.missing, *filter(None, [verdict.root_cause])):
             terminal.say(f"  {text}")
+        if found := hints(record):
+            terminal.say(f"  hints: {', '.join(found)} (see the report)")
         for file in files:
             terminal.say(f"  report: {file}")
     return FAILED if verdict.name in failing else 0

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import itertools
 import math
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Literal
 
@@ -19,8 +19,6 @@ MOST_A_SIZE, MOST_SHAPES = 12, 24
 SMALL, SMALL_SIZE, GROWTH = 1 << 16, 1 << 11, 8
 """No shape has a larger product of sizes than SMALL, and no size is larger than SMALL_SIZE, unless it is within GROWTH
 times that of the base."""
-MOST_BETWEEN = 4
-"""Numbers of the source that are tried above a threshold."""
 MOST_RULES = 3
 """Several are each about another size, none about a product: else some would fit anything."""
 
@@ -89,33 +87,17 @@ def explanation(results: Sequence[tuple[Sizes, bool]], numbers: Collection[int])
     return None
 
 
-def sharper(base: Sizes, rules: Iterable[Rule], numbers: Collection[int]) -> list[Shape]:
-    """Return shapes that tell a rule from the same rule with a larger power of two or a threshold farther away."""
-    about = [rule for rule in rules if len(rule.of) == 1]
-    made = ({**base, rule.of[0]: size} for rule in about for size in _telling(base, rule, numbers))
-    return [shape for shape in made if _is_small(shape, base)]
-
-
-def _telling(base: Sizes, rule: Rule, numbers: Collection[int]) -> list[int]:
-    size = base[rule.of[0]]
-    if rule.kind == "%":
-        powers = [power for power in sorted(POWERS) if power % rule.number == 0 and size % (2 * power) == 0]
-        return [_multiple(size, power) for power in powers]
-    if rule.kind == "<":
-        return sorted({rule.number // 2, 2} & set(range(2, rule.number)))
-    return sorted(number for number in {*numbers, MOST_THREADS} if number > rule.number)[:MOST_BETWEEN]
-
-
 def _changed(base: Sizes, name: str, numbers: Collection[int]) -> Iterator[Shape]:
     """Yield shapes with another size of that name, each once."""
     tried = {base[name]}
     for size in _near(base[name], numbers):
-        if size not in tried and _is_small({**base, name: size}, base):
+        if size not in tried and is_small({**base, name: size}, base):
             tried.add(size)
             yield {**base, name: size}
 
 
-def _is_small(shape: Sizes, base: Sizes) -> bool:
+def is_small(shape: Sizes, base: Sizes) -> bool:
+    """Return whether a shape is not much larger than the base, see SMALL."""
     within = all(0 < size <= max(SMALL_SIZE, GROWTH * base[name]) for name, size in shape.items())
     return within and math.prod(shape.values()) <= max(SMALL, GROWTH * math.prod(base.values()))
 
