@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
@@ -155,11 +156,11 @@ def test_a_session_of_many_calls_may_take_as_long_as_one_call_says(
     assert workers.limits == [30.0, limit_s, 30.0]
 
 
-@pytest.mark.parametrize(("by", "decides"), [("order", True), ("memory", False)])
+@pytest.mark.parametrize(("by", "decides"), [("order", True), ("memory", False), ("chance", False)])
 def test_only_first_calls_over_the_same_memory_show_that_the_order_decides(
     by: str, decides: bool, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    made, case = target(), CASES[0]
+    made, case, chance = target(), CASES[0], itertools.cycle((False, True))
     answers = {
         ("poison_nan", "forward"): False,
         ("poison_nan", "reverse"): by == "order",
@@ -168,6 +169,8 @@ def test_only_first_calls_over_the_same_memory_show_that_the_order_decides(
 
     def session(_: object, __: Case, mode: Mode, *, fresh: bool) -> list[bool]:
         assert fresh
+        if by == "chance":
+            return [next(chance)]
         return [answers[mode.memory, mode.order]]
 
     monkeypatch.setattr(made, "session", session)
