@@ -31,6 +31,8 @@ SAME_BUFFERS = ("moved", "other", "inputs")
 FEWEST_REPEATS, MORE_REPEATS = 24, 17
 REPEATS_S, MOST_REPEATS = 0.5, 256
 """The time and the most repeated calls: claimed code may begin to cache results after some calls."""
+OF_TYPE = {"bfloat16": "bf16", "float16": "fp16"}
+"""The formats that a kernel may compute in because its result is of that type."""
 LAYOUTS = ("offset", "padded", "transposed")
 Planned = tuple[str, Case, dict[str, Any], str]
 """A call's name, its case, the options of its step, and the group of its variation. Here the option `into` is a case
@@ -206,13 +208,14 @@ def _views(target: Target, planned: _Planned) -> None:
 
 
 def trusted(target: Target, varied: Varied) -> list[Variation]:
-    """Return the distributions at which a sound result of the declared precision stays well within the tolerance.
+    """Return the distributions at which a sound result of the declared precision, or of the precision of the result's
+    own type, stays well within the tolerance.
 
     Elsewhere (overflow, cancellation) a right kernel may be off too, as where the result depends on ties that the
     distribution makes, or has infinities and NaN that the case's own lacks.
     """
     limit = target.relative(varied.case) / 2
-    kinds = {"fp32", target.variant.precision, TIES}
+    kinds = {"fp32", target.variant.precision, TIES, OF_TYPE.get(varied.case.dtype, "fp32")}
     known = [one for group in (DISCRIMINATING, GRADED, "distributions", WHOLE) for one in varied.of(group)]
     holes = np.isfinite(varied.case.expected)
     return [

@@ -228,6 +228,8 @@ def _module(library: Path, name: str, digests: Mapping[Path, str]) -> Any:
 def launches_in(trace: dict[str, Any]) -> list[dict[str, Any]]:
     """Return one entry a launch, in order of start, with the keys of an emulated launch and those of a GPU.
 
+    Of more than MOST_LAUNCHES the first one of each kernel is kept, and then the earliest.
+
     Args:
         trace: the profiler's Chrome trace, times in microseconds.
 
@@ -237,7 +239,9 @@ def launches_in(trace: dict[str, Any]) -> list[dict[str, Any]]:
     """
     kernels = [event for event in trace["traceEvents"] if event.get("cat") == "kernel"]
     ordered = sorted(kernels, key=lambda event: float(event["ts"]))
-    return [_launch(event) for event in ordered[:MOST_LAUNCHES]]
+    first = {event["name"]: place for place, event in reversed([*enumerate(ordered)])}
+    by_rank = sorted(range(len(ordered)), key=lambda place: (first[ordered[place]["name"]] != place, place))
+    return [_launch(ordered[place]) for place in sorted(by_rank[:MOST_LAUNCHES])]
 
 
 def _launch(event: dict[str, Any]) -> dict[str, Any]:

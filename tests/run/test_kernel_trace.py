@@ -36,3 +36,9 @@ def test_a_call_with_very_many_kernels_is_cut() -> None:
 
 def test_a_call_without_kernels_has_none() -> None:
     assert launches_in({"traceEvents": [{"ph": "M", "name": "process_name"}]}) == []
+
+
+def test_of_many_launches_the_first_of_each_kernel_is_kept() -> None:
+    names = ["torch's"] * (2 * MOST_LAUNCHES) + ["own", "torch's"]
+    launches = launches_in({"traceEvents": [event(name, place) for place, name in enumerate(names)]})
+    assert [one["kernel"] for one in launches] == ["torch's"] * (MOST_LAUNCHES - 1) + ["own"]
