@@ -18,6 +18,7 @@ import re
 from collections import Counter
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
+from functools import cache
 from pathlib import Path
 
 from audit import judge
@@ -26,7 +27,7 @@ from audit.model import store
 
 HERE = Path(__file__).resolve().parent
 FOLDER = HERE.parents[1] / "reports" / "datasets" / "kernelbench_com"
-VERDICTS = "verdicts.csv"
+VERDICTS, READINGS = "verdicts.csv", FOLDER / "readings.csv"
 COLUMNS = ("run", "problem", "gpu", "annotation", "kind", "due", "sha256", "outcome", "verdict", "sizes", "hints",
            "evidence")  # fmt: skip
 GRAVEST = ("wrong", "undefined", "cannot be built", "aliased result", "vacuous", "reduced precision", "mistimed",
@@ -75,8 +76,8 @@ class Run:
 
     @property
     def caught(self) -> bool:
-        """Whether it has a verdict that is due."""
-        return self.within_reach and self.verdict in self.row["due"].split("|")
+        """Whether it has a verdict that is due, for a reason that its reader did not find false."""
+        return self.within_reach and self.verdict in self.row["due"].split("|") and self.row["run"] not in false()
 
     @property
     def hinted(self) -> bool:
@@ -117,6 +118,12 @@ def rows(name: Path) -> list[dict[str, str]]:
     """Return the rows of a table."""
     with name.open(newline="", encoding="utf-8") as file:
         return list(csv.DictReader(file))
+
+
+@cache
+def false() -> frozenset[str]:
+    """Return the runs whose verdict a reader of the source found false."""
+    return frozenset(row["run"] for row in rows(READINGS) if row["judgement"] == "false")
 
 
 def runs(by_run: dict[str, list[dict[str, object]]]) -> list[Run]:
@@ -220,10 +227,10 @@ def answers(every: list[Run]) -> str:
 
 def readings(every: list[Run]) -> str:
     """Return what readers made of the failures, as a table in Markdown; each failure is to be there."""
-    read = {row["run"]: row for row in rows(FOLDER / "readings.csv")}
+    read = {row["run"]: row for row in rows(READINGS)}
     lines = ["| Run | Annotated | Verdict | Reading | What was read |", "| --- | --- | --- | --- | --- |"]
     for run in every:
-        if run.verdict in (*FAILS, ALIASED):
+        if run.verdict in (*FAILS, ALIASED, "overstated"):
             said = read.get(run.row["run"], {"judgement": "not read", "named": "", "defect": ""})
             other = ", another defect than the annotation names" if said["named"] == "no" else ""
             cells = (
