@@ -30,6 +30,8 @@ class Configuration(Frozen):
     lane_word: int
     kernel_seconds: float
     blocks: int = -1
+    stale: str = "none"
+    still_clock: bool = False
 
 
 class Built(Frozen):

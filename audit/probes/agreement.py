@@ -11,6 +11,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 from typing import Any, NamedTuple
 
+from audit.build.emulated.patterns import STALE, STALE_READ
 from audit.model import Finding
 from audit.probes.answer import Answer, Observed, failed, label, passed
 from audit.probes.called import Call, Mode, ProtocolViolated, SessionBroken, value_calls
@@ -78,11 +79,15 @@ def conclude(seen: Observed) -> Answer:
         return failed(text, shape=worst["shape"])
     if undefined:
         text += f"; beside undefined behaviour ({undefined}), so a GPU may differ"
+    elif "stale" in worst:
+        text += (
+            "; only where a volatile read gives the value before another block's last write, which no fence rules out"
+        )
     elif worst.get("by_order", True):  # an older record lacks it
         text += "; right in another thread order, so it depends on a race"
     else:
         text += "; right in another call, so it depends on earlier calls, or on memory it never wrote"
-    return failed(text, "undefined", shape=worst["shape"])
+    return failed(text, "undefined", shape=worst["shape"], line=worst.get("stale"))
 
 
 def right_at(cases: Sequence[Case], found: Iterable[Finding]) -> list[bool]:
@@ -102,8 +107,8 @@ def _worst(target: Target, results: list[Result], wrong: list[Result]) -> dict[s
     """Return the evidence of the worst case: one that is wrong in every order, else that with most wrong elements.
 
     `undefined` is undefined behaviour at that case, `in_every_order` whether it is wrong in spite of any, `by_order`
-    whether the thread order alone makes it wrong, `map` the share of wrong elements in at most 64 x 64 cells; of
-    several outputs, that of the worst.
+    whether the thread order alone makes it wrong, `stale` the line of a read where it is wrong only with old values of
+    volatile reads, `map` the share of wrong elements in at most 64 x 64 cells; of several outputs, that of the worst.
     """
     wrong = sorted(wrong, key=lambda one: (not one.case.counts, -one.comparison.elements_wrong))
     everywhere = next((one for one in wrong if _in_every_order(results, one.case) and _proved(target, one.case)), None)
@@ -116,6 +121,7 @@ def _worst(target: Target, results: list[Result], wrong: list[Result]) -> dict[s
         "undefined": undefined,
         "in_every_order": everywhere is not None,
         **({"by_order": _by_order(target, results, worst.case)} if open_ else {}),
+        **({"stale": _stale_line(target, worst)} if _only_stale(results, worst.case) else {}),
         "map": target.wrong_map(worst.call, worst.case, output=worst.comparison.output),
     }
 
@@ -142,6 +148,18 @@ def _first_ones(target: Target, case: Case, mode: Mode) -> Iterator[bool]:
 def _in_every_order(results: list[Result], case: Case) -> bool:
     """Return whether that case is wrong in every order."""
     return not any(one.comparison.right for one in results if one.case.inputs == case.inputs)
+
+
+def _only_stale(results: list[Result], case: Case) -> bool:
+    """Return whether that case is wrong only where volatile reads give old values."""
+    wrong = [one for one in results if one.case.inputs == case.inputs and not one.comparison.right]
+    return all(one.order.startswith(STALE) for one in wrong)
+
+
+def _stale_line(target: Target, one: Result) -> int | None:
+    """Return the line of the last read of its own kind that gave an old value; None without debug information."""
+    reports = target.built.located([each for each in one.call.reports if each["kind"] == STALE_READ])
+    return reports[-1]["line"] if reports else None
 
 
 def _proved(target: Target, case: Case) -> bool:

@@ -53,7 +53,7 @@ def conclude(seen: Observed) -> Answer:
         worst = seen["reports"][0]
         text = f"{shape}: {sentence(worst)}"
         if seen["fills"] and worst["grade"] == "hint":
-            text += f"; the result is the same, bit for bit, whatever was there ({seen['fills']} fills)"
+            text += f"; the result is the same, bit for bit, with {seen['fills']} fills"
         if worst["kind"] == "race-shared" and worst.get("proof") == "racecheck" and worst["grade"] == "hint":
             text += "; seen by racecheck alone, which does not compare the values"
         return failed(text, worst["grade"], line=worst["line"])

@@ -12,8 +12,9 @@ from audit.run.outputs import outputs_of, own
 Function = Callable[..., Any]
 PLANTED_BLOCKS = 3
 PLANTED_BYTES = (0x71, 0x7B)
-SPOILED = 16
-"""One element in so many is overwritten."""
+SPOILED, BARELY_SPOILED = 16, 2048
+"""One element in so many is overwritten, in every other block of the few: of a claim that looks at samples first, the
+many alone would be noticed."""
 
 
 def planted(reference: Function) -> Function:
@@ -52,19 +53,32 @@ def spoiled(held: dict[int, object], of: int) -> object:
     Raises:
         RuntimeError: an output is no dense tensor.
     """
-    changed = tuple(_changed(each) for each in outputs_of(held[of]))
+    outputs = outputs_of(held[of])
+    changed = tuple(_changed(each, SPOILED) for each in outputs)
+    barely = tuple(_changed(each, BARELY_SPOILED) for each in outputs)
     del held[of]  # the first of the next blocks lies where it lay, unless the claim keeps it
-    copies = [each.clone() for each in changed for _ in range(2 * PLANTED_BLOCKS)]
-    del copies
-    return changed if len(changed) > 1 else changed[0]
+    del outputs
+    copies = [each.clone() for pair in zip(changed, barely, strict=True) for each in pair * PLANTED_BLOCKS]
+    told = tuple(_in_a_larger_block(each) for each in changed)
+    del changed, copies, barely
+    return told if len(told) > 1 else told[0]
 
 
-def _changed(output: torch.Tensor) -> torch.Tensor:
+def _in_a_larger_block(output: torch.Tensor) -> torch.Tensor:
+    """Return a copy whose block, freed last of all, goes to no request of the size of an output."""
+    block = torch.empty(2 * output.numel(), dtype=output.dtype, device=output.device)
+    return block[: output.numel()].view(output.shape).copy_(output)
+
+
+def _changed(output: torch.Tensor, one_in: int) -> torch.Tensor:
     result = output.clone()
     data = result.view(-1).view(torch.uint8).view(-1, result.element_size())
     generator = torch.Generator(result.device).manual_seed(2)
-    few = torch.randperm(len(data), device=result.device, generator=generator)[: 1 + len(data) // SPOILED]
-    data[few] = _random_bytes((len(few), result.element_size()), result, generator)
+    all_of_them = torch.randperm(len(data), device=result.device, generator=generator)
+    few = all_of_them[: 1 + len(data) // SPOILED]
+    values = _random_bytes((len(few), result.element_size()), result, generator)
+    fewer = 1 + len(data) // one_in
+    data[few[:fewer]] = values[:fewer]
     return result
 
 

@@ -157,6 +157,9 @@ def test_what_follows_the_includes() -> None:
         ("#include <a.h>", 2),
         ("#ifdef A\n#include <a.h>\n#endif\nint x;\n", 4),
         ("#if A\n#if B\n#include <a.h>\n#endif\n#endif\nint x;\n", 6),
+        ("#include <a.h>\nvoid f() {}\n#include <b.h>\nint x;\n", 4),
+        ("#include <a.h>\nvoid f() {}\n#include <torch/extension.h>\nint x;\n", 2),
+        ("void f() {}\n#include <torch/extension.h>\n", 1),
         ("#ifndef GUARD\n#include <a.h>\nint f() { return 1; }\n#endif\n", 3),
     ],
 )

@@ -92,6 +92,17 @@ ANSWERS: list[tuple[str, Observed, Answer]] = [
         ),
     ),
     (
+        "agreement",
+        {"worst": {"shape": AT, **BAD, "undefined": None, "in_every_order": False, "stale": 7}},
+        failed(
+            f"N=8: {OFF}; only where a volatile read gives the value before another block's last write, which no fence "
+            "rules out",
+            "undefined",
+            shape=AT,
+            line=7,
+        ),
+    ),
+    (
         "order",
         {"shape": AT, "claim_first": GOOD, "reference_first": {**GOOD, "difference_zero": True}},
         passed("N=8: right in both orders"),
@@ -173,7 +184,7 @@ ANSWERS: list[tuple[str, Observed, Answer]] = [
         "memory_access",
         {"shape": AT, "reports": [{**REPORT, "grade": "hint", "line": None, "count": 1}], "fills": 3},
         failed(
-            "N=8: race-shared of k: no barrier; the result is the same, bit for bit, whatever was there (3 fills)",
+            "N=8: race-shared of k: no barrier; the result is the same, bit for bit, with 3 fills",
             "hint",
         ),
     ),

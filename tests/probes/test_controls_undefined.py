@@ -93,4 +93,4 @@ def test_what_only_looks_like_it_passes_every_probe(answers: Answers, variant: V
 def test_a_value_that_is_read_and_dropped_is_a_hint(answers: Answers) -> None:
     found = answers[READS_AND_DROPS][PROBE]
     assert (found.grade, "uninitialised-read" in found.summary) == ("hint", True)
-    assert found.summary.endswith("bit for bit, whatever was there (4 fills)")
+    assert found.summary.endswith("bit for bit, with 4 fills")

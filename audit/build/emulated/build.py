@@ -35,9 +35,12 @@ UNIT = "unit.json"
 """The file next to a preprocessed text: its header set (key `rung`), its library, and the files of the claim in it."""
 _SLOWER = {"O2": "", "O0": '#pragma GCC optimize("O0")\n'}
 # Listed one by one: -fsanitize must add no library, since the runtime has its callbacks.
-_COPIES = "-Wl,--wrap=memcpy,--wrap=memmove,--wrap=memset"  # by the runtime, which checks their accesses
+_COPIES = ("memcpy", "memmove", "memset")  # by the runtime, which checks their accesses
+_CHRONO = ("_ZNSt6chrono3_V212steady_clock3nowEv", "_ZNSt6chrono3_V212system_clock3nowEv")
+_CLOCKS = ("clock_gettime", "gettimeofday", "time", "clock", "nanosleep", *_CHRONO)  # see runtime/host_clock.cpp
+_WRAPS = "-Wl," + ",".join(f"--wrap={name}" for name in (*_COPIES, *_CLOCKS))
 _LIBRARIES = ("-lstdc++", "-lm", "-lgcc_s", "-lgcc", "-lc")
-_LINK = ("-shared", "-nodefaultlibs", "-Wl,-z,relro,-z,now,--as-needed", _COPIES, *_LIBRARIES)
+_LINK = ("-shared", "-nodefaultlibs", "-Wl,-z,relro,-z,now,--as-needed", _WRAPS, *_LIBRARIES)
 _RECIPE = "5"  # part of every cache key; counts changes to the way this module calls the compiler
 
 _MISSING = re.compile(

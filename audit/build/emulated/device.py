@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -11,7 +11,7 @@ from typing import Any
 from audit.build.device import BuiltVariant, Levels
 from audit.build.emulated.build import EmulatedBuild, build, prepare
 from audit.build.emulated.cache import digests
-from audit.build.emulated.patterns import FILLS, FRESH_SHARED, NO_BLOCKS, POISON_NAN, POISON_NUMBER
+from audit.build.emulated.patterns import FILLS, FRESH_SHARED, NO_BLOCKS, POISON_NAN, POISON_NUMBER, QUICK, STALE
 from audit.build.emulated.symbols import located
 from audit.build.second_compiler import UNBOUND
 from audit.build.settings import Configuration, EmulatedSettings, TensorDevice
@@ -25,6 +25,9 @@ SEED = 20250220
 """Seed of the random thread and block orders; the inputs have seeds of their own."""
 T4 = 75
 ORDERS = ("forward", "reverse", "random")
+STALE_ORDERS = (f"{STALE} all", f"{STALE} alternate")
+"""Orders of sources that use volatile: forward, with reads that give old values where no fence rules it out."""
+_VOLATILE = re.compile(r"(?<!asm )(?<!asm__ )\bvolatile\b|\.(?:volatile|relaxed|acquire)\b")
 MORE_ORDERS = ("lockstep", "random 1", "random 2")
 """The number after an order is added to the seed."""
 
@@ -102,11 +105,21 @@ class EmulatedVariant:
         return located(reports, self.library.library)
 
 
+def orders_of(texts: Iterable[str]) -> tuple[str, ...]:
+    """Return the orders in which a source of those texts is run."""
+    uses = any(_VOLATILE.search(text) for text in texts)
+    return (*ORDERS[:-1], *STALE_ORDERS, ORDERS[-1]) if uses else ORDERS
+
+
 def in_order(order: str) -> dict[str, Any]:
-    """Return the part of a configuration that sets one of `ORDERS` or `MORE_ORDERS`."""
+    """Return the part of a configuration that sets one of `ORDERS`, `STALE_ORDERS` or `MORE_ORDERS`, or `QUICK`."""
     if order == NO_BLOCKS:
         return {**in_order("forward"), "blocks": 0}
+    if order == QUICK:
+        return {**in_order("forward"), "still_clock": True}
     name, _, number = order.partition(" ")
+    if name == STALE:
+        return {**in_order("forward"), "stale": number}
     blocks = "forward" if name == "lockstep" else name
     return {"thread_order": name, "block_order": blocks, "seed": SEED + int(number or 0)}
 
@@ -164,13 +177,15 @@ class EmulatedDevice:
             limits = {"limit_s": self.session_limit_s, "kernel_limit_s": self.kernel_limit_s}
             return build_python(source, variant, optimisation=optimisation, **limits)
         library = build(source, optimisation=optimisation, compute_capability=variant.compute_capability)
-        texts = (source.parent / one.file for one in library.reads)
-        if not any(BINDING.search(one.read_text(encoding="utf-8", errors="replace")) for one in texts):
+        read = (source.parent / one.file for one in library.reads)
+        texts = [one.read_text(encoding="utf-8", errors="replace") for one in read]
+        if not any(BINDING.search(text) for text in texts):
             raise CompileError(UNBOUND, header_set=library.header_set)
         return EmulatedVariant(
             library=library,
             variant=variant,
             optimisation=optimisation,
+            orders=orders_of(texts),
             limit_s=self.session_limit_s,
             kernel_limit_s=self.kernel_limit_s,
         )

@@ -13,5 +13,11 @@ FILLS = {"nan": FRESH_SHARED, "zero": 0, "large": 0x7A7A7A7A, "negative": 0xFA7A
 """Possible contents of fresh shared memory and inactive lanes: NaN, zero, and large numbers of either sign in every
 floating-point type."""
 
+QUICK = "quick"
+"""The order forward, in which the clocks of a claim's host code stand still between calls."""
+
+STALE, STALE_READ = "stale", "stale-read"
+"""How the names of orders start in which volatile reads give old values, and the kind of the report of such a read."""
+
 NO_BLOCKS = "none"
 """The order of threads and blocks in which no block runs: a right result is then not the kernel's."""

@@ -38,6 +38,7 @@ _ADDRESS = re.compile(
     r"&?\s*(?:\w+\s*::\s*)*(?P<name>\w+)"
 )
 _COPY = re.compile(r"(?<![\w.>:])(?:(?:std\s*)?::\s*)?(?:__builtin_)?(?P<name>mem(?:cpy|move|set))(?=\s*\()")
+_IN_EVERY_SET = frozenset(f"torch/{name}.h" for name in ("all", "extension", "python", "torch", "types"))
 _OPERATOR = re.compile(r"\b(?:torch|at)\s*::\s*(?P<name>[a-z_]\w*)\s*\(")
 
 
@@ -178,12 +179,17 @@ def _after_includes(source: CudaSource, *, name: str, compute_capability: int) -
 
 
 def _end_of_includes(source: CudaSource) -> _Position:
-    """Return the line after the last include, or after the `#endif` of the conditional around it without code."""
-    if not source.includes:
-        return _Position(0, 1)
-    last = source.includes[-1]
-    end = last.end
+    """Return the line after the last include, or after the `#endif` of the conditional around it without code.
+
+    One behind a function does not count where every header set has it already: the code before it needs the names.
+    """
     starts = [function.start for function in source.functions]
+    first = min(starts, default=len(source.text))
+    includes = [each for each in source.includes if each.start < first or each.header not in _IN_EVERY_SET]
+    if not includes:
+        return _Position(0, 1)
+    last = includes[-1]
+    end = last.end
     conditionals = [node for several in nodes_of(source.tree, _CONDITIONALS).values() for node, _ in several]
     for node in sorted(conditionals, key=lambda each: -each.start_byte):
         first, past = node.start_byte, node.end_byte

@@ -23,6 +23,8 @@ ORDERS = ("forward", "reverse", "random", "lockstep")
 """The order in which threads of a block, or blocks of a grid, start. In lockstep, an order of threads alone, the lanes
 of a warp make every access of shared and device memory together."""
 
+STALE = ("none", "all", "alternate")
+"""Which first volatile reads of a thread give the value before another block's last write, if no fence rules it out."""
 
 Access = Literal["read", "write", "atomic"]
 ACCESSES = ("read", "write", "atomic")
@@ -86,6 +88,8 @@ class Runtime:
         lane_word: int = POISON_NAN,
         kernel_seconds: float = 20.0,
         blocks: int = -1,
+        stale: str = "none",
+        still_clock: bool = False,
     ) -> None:
         """Configure the device from the next allocation and launch on.
 
@@ -101,6 +105,8 @@ class Runtime:
             kernel_seconds: the limit of a launch in processor time.
             blocks: the blocks of each launch to run, its corners and random ones; a grid of few threads is run whole; 0
                 only checks a launch against the limits; -1 runs all.
+            stale: one of `STALE`.
+            still_clock: let the clocks of the claim's host code go on by 100 ns a reading alone.
 
         Raises:
             ValueError: an unknown name.
@@ -116,6 +122,8 @@ class Runtime:
             ctypes.c_uint32(lane_word),
             ctypes.c_double(kernel_seconds),
             ctypes.c_int64(blocks),
+            _index(stale, STALE),
+            int(still_clock),
         )
 
     def launches(self) -> list[dict[str, Any]]:

@@ -11,7 +11,7 @@ from typing import Any
 
 from audit.build.emulated.build import EmulatedBuild, build
 from audit.build.emulated.cache import cache_folder, digests, fingerprint, made
-from audit.build.emulated.device import MORE_ORDERS, ORDERS, in_order
+from audit.build.emulated.device import MORE_ORDERS, ORDERS, in_order, orders_of
 from audit.build.emulated.patterns import FILLS, FRESH_SHARED, POISON_NAN, POISON_NUMBER
 from audit.build.emulated.prepared import runtime
 from audit.build.emulated.symbols import located
@@ -79,7 +79,8 @@ class EmulatedPython:
     @property
     def orders(self) -> tuple[str, ...]:
         """See `BuiltVariant`."""
-        return ORDERS if self.checks_accesses else ORDERS[:1]
+        every = orders_of([self.source.read_text(encoding="utf-8", errors="replace")]) if self.libraries else ORDERS
+        return every if self.checks_accesses else ORDERS[:1]
 
     @property
     def more_orders(self) -> tuple[str, ...]:

@@ -30,7 +30,6 @@ std::uint32_t number_at(std::uint64_t offset) { return region.owner[offset / kGr
 
 std::uint32_t fresh_block(std::uint64_t rounded) {
   std::uint64_t offset = reserve_block(rounded);
-  fill(region.base + offset - kGranule, kGranule, kPoisonNan);
   auto number = static_cast<std::uint32_t>(allocations.size());
   allocations.push_back({offset, 0, rounded, 0, false});
   std::fill_n(region.owner + offset / kGranule, rounded / kGranule, number);
@@ -78,6 +77,14 @@ std::uint32_t poison_pattern() {
 const Allocation* allocation_at(std::uint64_t offset) {
   std::uint32_t number = number_at(offset);
   return number ? &allocations[number] : nullptr;
+}
+
+const Allocation* block_before(std::uint64_t offset) {
+  if (!region.used || offset >= region.used + kMostApart) return nullptr;
+  std::uint64_t at = std::min(offset, region.used - 1), least = at < kMostApart ? 0 : at - kMostApart;
+  for (; at > least; at -= std::min(at, kGranule))
+    if (const Allocation* block = allocation_at(at)) return block;
+  return nullptr;
 }
 
 void* allocate(std::size_t bytes) {

@@ -6,6 +6,7 @@
 #include "part.h"
 #include "pending.h"
 #include "races.h"
+#include "stale.h"
 
 #include <cstring>
 #include <string>
@@ -21,8 +22,9 @@ namespace {
 void report_bounds(const Allocation* allocation, std::uint64_t offset, std::size_t bytes, unsigned access,
                    const void* program_counter) {
   bool write = access & (kWrite | kAtomic);
+  if (!allocation) allocation = block_before(offset);
   std::string message = std::string(write ? "writes " : "reads ") + std::to_string(bytes) + " bytes ";
-  if (is_in_arena(offset)) message += "outside every shared variable";
+  if (is_near_arena(offset)) message += "outside every shared variable";
   else if (allocation && !allocation->live) message += "of memory that has been freed";
   else if (allocation) message += "past the end of a block of " + std::to_string(allocation->bytes) + " bytes";
   else message += "outside every block of device memory";
@@ -89,7 +91,7 @@ void check_access(const void* address, std::size_t bytes, unsigned access, const
 void check_alignment(const void* address, std::size_t alignment, const void* program_counter) {
   auto place = reinterpret_cast<std::uintptr_t>(address);
   std::uint64_t offset = static_cast<const char*>(address) - region.base;
-  if (place % alignment == 0 || offset >= region.used || !device.in_kernel) return;
+  if (place % alignment == 0 || !device.in_kernel || (offset >= region.used && !is_in_arena(offset))) return;
   report_at("misaligned-access", "accesses " + std::to_string(alignment) + " bytes at an address that is no multiple of " +
             std::to_string(alignment) + ": a GPU stops the kernel here", static_cast<const char*>(program_counter) - 1);
   end_launch(kMisalignedAddress);
@@ -109,22 +111,28 @@ bool checking_wanted() { return device.settings.checker != 0; }
 void begin_launch_check() {
   uint3 grid = device.running->grid;
   begin_launch_races(std::uint64_t{grid.x} * grid.y * grid.z);
+  begin_launch_stale();
   checking = checking_wanted();
-  heeded = checking || device.settings.thread_order == Order::lockstep;
+  heeded = checking || gives_stale || device.settings.thread_order == Order::lockstep;
   heeded_writes = heeded || notes_writes();
 }
 
-void begin_block_check() { begin_block_races(); }
+void begin_block_check() {
+  begin_block_races();
+  begin_block_stale();
+}
 
 void end_launch_check() {
   if (checking) settle_pending();
-  checking = heeded = heeded_writes = false;
+  put_back();
+  gives_stale = checking = heeded = heeded_writes = false;
 }
 
 }  // namespace cuemu
 
 CUEMU_EXPORT void cuemu_atomic_access(void* address, std::size_t bytes, const void* call_site) {
   if (cuemu::device.in_kernel) cuemu::device.launches.back().atomics = true;
+  if (cuemu::gives_stale) cuemu::note_turn(address);
   if (!cuemu::checking) return;
   cuemu::note_atomic();
   cuemu::check_access(address, bytes, cuemu::kAtomic, call_site);

@@ -12,6 +12,7 @@
 namespace cuemu {
 
 enum class Order : int { forward, reverse, random, lockstep };
+enum class Stale : int { none, all, alternate };  // which volatile reads give an old value where they may, see stale.h
 enum class Mode : int { plain, poison_nan, poison_number, zero, reuse };
 
 constexpr std::uint32_t kPoisonNan = 0xFFF5FFF5u;
@@ -29,6 +30,8 @@ struct Settings {
   std::uint32_t lane_word = kPoisonNan;      // what a shuffle gets from a lane that takes no part
   double kernel_seconds = 20.0;
   std::int64_t blocks = -1;                  // so many of each grid are run, drawn by the seed; -1: all
+  Stale stale = Stale::none;
+  bool still_clock = false;                  // of the claim's host code, see host_clock.cpp
 };
 
 struct LaunchRecord {

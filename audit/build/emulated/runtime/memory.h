@@ -1,4 +1,4 @@
-// The device's memory: one reserved region, blocks 512 bytes apart and rounded, the shared memory of a block among them.
+// The device's memory: one reserved region, blocks rounded and apart, the shared memory of a block far behind them.
 #pragma once
 #include "device.h"
 
@@ -28,8 +28,12 @@ constexpr std::uint64_t kShadowCellBytes = 32;
 
 extern Region region;
 
+constexpr std::uint64_t kMostApart = 1ull << 16;  // the largest gap between two blocks
 const Allocation* allocation_at(std::uint64_t offset);
-std::uint64_t reserve_block(std::uint64_t bytes);  // offset of a fresh block that is never freed
+const Allocation* block_before(std::uint64_t offset);  // the one whose gap this is; null where there is none
+std::uint64_t reserve_block(std::uint64_t rounded);  // offset of a fresh block that is never freed
+std::uint64_t open_arena();  // offset of shared memory, made usable
+bool is_near_arena(std::uint64_t offset);  // in shared memory, or within megabytes of it
 void* allocate(std::size_t bytes);
 bool release(void* address);
 std::uint32_t poison_pattern();

@@ -1,6 +1,7 @@
 #include "races.h"
 #include "block.h"
 #include "pending.h"
+#include "stale.h"
 
 namespace cuemu {
 namespace {
@@ -174,6 +175,7 @@ void check_race(const Touch& touch, Cell& cell, const void* program_counter) {
 
 CUEMU_EXPORT void cuemu_fence() {
   using namespace cuemu;
+  if (gives_stale) note_fence();
   if (!checking) return;
   fenced[run - first_run] = true;
   any_fence = true;

@@ -1,4 +1,4 @@
-// The shared memory of the running block. It lies in the region; its address is the same for the process's whole life.
+// The shared memory of the running block. It lies at the end of the region; its address is the same for the process's whole life.
 #include "limits.h"
 #include "memory.h"
 
@@ -16,11 +16,6 @@ constexpr std::uint32_t kNotShared = 0xffffff00u;
 struct Variable {
   std::uint64_t offset, bytes;  // offset into the region
 };
-
-std::uint64_t arena_offset() {
-  static const std::uint64_t offset = (reserve_block(kArenaBytes + kWindow) + kWindow - 1) / kWindow * kWindow;
-  return offset;
-}
 
 Variable variables[kMostVariables];
 unsigned variable_count = 0;
@@ -53,7 +48,7 @@ void fill(std::uint64_t from, std::uint64_t to) {
 }  // namespace
 
 void begin_shared(std::size_t dynamic_bytes) {
-  arena_start = arena_offset();
+  arena_start = open_arena();
   next_offset = arena_start;
   variable_count = 0;
   static_bytes = 0;
@@ -91,7 +86,7 @@ CUEMU_EXPORT void* cuemu_shared_slot(SharedSlot* slot, std::size_t bytes, std::s
   return slot->address;
 }
 
-CUEMU_EXPORT void* cuemu_dynamic_shared() { return region.base + arena_offset(); }
+CUEMU_EXPORT void* cuemu_dynamic_shared() { return region.base + open_arena(); }
 
 CUEMU_EXPORT void cuemu_undefined(void* value, std::size_t bytes) {
   std::uint32_t pattern = shared_pattern();

@@ -3,6 +3,7 @@
 #include "checker.h"
 #include "memory.h"
 #include "part.h"
+#include "stale.h"
 
 #include <cstring>
 
@@ -19,14 +20,23 @@ void in_lockstep(const void* address, const void* call_site) {
 }
 
 void see(const void* address, std::size_t bytes, unsigned access, const void* call_site) {
+  if (gives_stale) put_back();
   if (access & kWrite && notes_writes()) note_written(address, bytes);
   if (checking) check_access(address, bytes, access, call_site);
+}
+
+void see_volatile(void* address, std::size_t bytes, unsigned access, const void* call_site) {
+  see(address, bytes, access, call_site);
+  if (!gives_stale) return;
+  if (access & kWrite) before_volatile_write(address, bytes);
+  else before_volatile_read(address, bytes, call_site);
 }
 
 // In the order lockstep they do every access of shared and device memory together, as warps without reason to part do.
 void tell(void* address, std::size_t bytes, unsigned access, const void* call_site) {
   std::uint64_t offset = static_cast<char*>(address) - region.base;
-  bool together = device.settings.thread_order == Order::lockstep && offset < region.used && block.size > 1;
+  bool own = offset < region.used || is_in_arena(offset);
+  bool together = device.settings.thread_order == Order::lockstep && own && block.size > 1;
   if (together) cuemu_converged_mask(call_site);
   see(address, bytes, access, call_site);
 }
@@ -41,7 +51,7 @@ void tell(void* address, std::size_t bytes, unsigned access, const void* call_si
 #define CUEMU_VOLATILE(NAME, BYTES, ACCESS)                                           \
   CUEMU_EXPORT void __tsan_volatile_##NAME(void* address) {                           \
     in_lockstep(address, CUEMU_CALL_SITE);                                            \
-    if (CUEMU_HEEDED(ACCESS)) see(address, BYTES, ACCESS | kVolatile, CUEMU_CALL_SITE); \
+    if (CUEMU_HEEDED(ACCESS)) see_volatile(address, BYTES, ACCESS | kVolatile, CUEMU_CALL_SITE); \
   }
 #define CUEMU_ACCESSES(BYTES)                      \
   CUEMU_PLAIN(read##BYTES, BYTES, kRead)           \

@@ -1,11 +1,13 @@
 // Host code (reference counts, std::atomic) is instrumented too; its atomics stay plain atomics.
 #include "checker.h"
 #include "device.h"
+#include "stale.h"
 
 namespace {
 
 template <class T>
 void see(const volatile T* address, const void* call_site) {
+  if (__builtin_expect(cuemu::gives_stale, 0)) cuemu::note_turn(const_cast<const T*>(address));
   if (__builtin_expect(cuemu::checking, 0))
     cuemu::check_access(const_cast<const T*>(address), sizeof(T), cuemu::kAtomic, call_site);
 }

@@ -37,9 +37,16 @@ CUEMU_INLINED void load(Several<N> to, Register address) {
   for (int i = 0; i < N; i++) *to.place[i] = bits_of(values.each[i]);
 }
 
+// What came before an operation that says so is released to whoever sees it.
+template <Word Strong>
+CUEMU_INLINED void release() {
+  if constexpr (Strong == release_ || Strong == acq_rel_) cuemu_fence();
+}
+
 template <Word Space, Word Strong, class T, int N>
 CUEMU_INLINED void store_together(Register address, const Together<T, N>& values) {
   auto& memory = *at<Space, Together<T, N>>(address);
+  release<Strong>();
   if constexpr (Strong == weak_) memory = values;
   else
     for (int i = 0; i < N; i++) const_cast<volatile T*>(memory.each)[i] = values.each[i];
@@ -68,20 +75,23 @@ inline T updated(const T* address, T old, T value) {
   else if constexpr (Operation == dec_) return old == 0 || old > value ? value : old - 1;
   else return value;
 }
-template <Word Operation, Word Space, class T>
+template <Word Operation, Word Strong, Word Space, class T>
 CUEMU_UNCHECKED void atom(Register& before, Register address, Register value) {
+  release<Strong>();
   T* place = at<Space, T>(address);
   before = bits_of(atomic_update(place, __builtin_return_address(0), Operation == exch_,
                                  [=](T old) { return updated<Operation>(place, old, as<T>(value)); }));
 }
-template <Word Operation, Word Space, class T>
+template <Word Operation, Word Strong, Word Space, class T>
 CUEMU_UNCHECKED void red(Register address, Register value) {
+  release<Strong>();
   T* place = at<Space, T>(address);
   atomic_update(place, __builtin_return_address(0), false,
                 [=](T old) { return updated<Operation>(place, old, as<T>(value)); });
 }
-template <Word Space, class T>
+template <Word Strong, Word Space, class T>
 CUEMU_UNCHECKED void compare_and_swap(Register& before, Register address, Register expected, Register value) {
+  release<Strong>();
   before = bits_of(atomic_update(at<Space, T>(address), __builtin_return_address(0), as<T>(value) != as<T>(expected),
                                  [=](T old) { return old == as<T>(expected) ? as<T>(value) : old; }));
 }
