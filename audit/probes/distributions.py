@@ -13,6 +13,8 @@ Where rounded intermediate values move the right result by more than the toleran
 that move replaces the tolerance.
 An overflow at discriminating inputs answers nothing: they may leave the range of the task's draws, at which in turn the
 task takes trivial candidates for right.
+Inputs keep the structure that every draw has, ascending numbers or a symmetric matrix for instance, and a table that
+every draw gives alike stays.
 """
 
 from __future__ import annotations

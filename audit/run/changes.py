@@ -3,7 +3,7 @@
 A change that leaves the right result as it is tests nothing. So each is tried from its smallest form on, until the
 reference's result moves by more than two right results may differ. An argument that `inputs` draws is drawn again; a
 fixed one keeps the properties that a kernel may rely on: a constant its sign, a table its zeros and signs, indices
-their range.
+their range. Tables change in `one_argument` alone, and every change keeps the structure of the draws, see `structure`.
 """
 
 from __future__ import annotations
@@ -20,6 +20,7 @@ from audit.run.containers import leaves, named_leaves, rebuilt
 from audit.run.discriminating import OTHER, OWN, Discriminator
 from audit.run.imported_task import Task, positional
 from audit.run.problem import Problem
+from audit.run.structure import same
 from audit.run.transforms import (
     is_real,
     one_moved,
@@ -51,15 +52,15 @@ def one_element(discriminator: Discriminator) -> Iterator[Variation]:
     """Yield arguments with one element moved: the last one, a random one, one in the middle of a tensor, one in the
     middle of a constant tensor, and one by the least amount that shows."""
     problem = discriminator.problem
-    real = real_leaves(problem.flat)
-    if not any(is_real(x) and x.numel() for x in problem.flat):
+    real, first = _real(problem), next(iter(_filled(problem)), None)
+    if first is None:
         return
     shares = torch.rand(6, generator=problem.generator(2)).tolist()
     fixed = [leaf for leaf in real if bool((problem.flat[leaf] == problem.flat[leaf].reshape(-1)[0]).all())]
     places = {
-        "last_element": (1.0, None),
-        "one_element": (shares[0], None),
-        "middle_element": (0.25 + 0.5 * shares[1], real[int(shares[2] * len(real))] if real else None),
+        "last_element": (1.0, first),
+        "one_element": (shares[0], first),
+        "middle_element": (0.25 + 0.5 * shares[1], real[int(shares[2] * len(real))] if real else first),
     }
     if fixed:
         tensor = fixed[int(shares[5] * len(fixed))]
@@ -70,22 +71,36 @@ def one_element(discriminator: Discriminator) -> Iterator[Variation]:
         steps = ((one, _moved_by(problem, position, leaf, one)) for one in FACTORS)
         if (found := until_moved(discriminator, steps, problem.values)) is not None:
             yield name, found.values, {"moved": found.moved, "steps": found.candidate}
-    steps = ((one, _moved_by(problem, shares[3], None, one)) for one in SMALL_FACTORS)
+    steps = ((one, _moved_by(problem, shares[3], first, one)) for one in SMALL_FACTORS)
     if (found := until_moved(discriminator, steps, problem.values)) is not None and found.moved:
         yield "slightly_moved", found.values, {"moved": found.moved}
+
+
+def _real(problem: Problem) -> list[int]:
+    """Return the numbers of the real tensors with an element other than zero, without tables."""
+    return [leaf for leaf in real_leaves(problem.flat) if leaf not in problem.tables]
+
+
+def _filled(problem: Problem) -> list[int]:
+    """Return the numbers of the real tensors with elements, without tables."""
+    return [leaf for leaf, x in enumerate(problem.flat) if is_real(x) and x.numel() and leaf not in problem.tables]
 
 
 def whole_numbers(discriminator: Discriminator) -> Iterator[Variation]:
     """Yield whole numbers, whose sums are exact in any order, and the same with two elements exchanged."""
     problem = discriminator.problem
-    real, draw = real_leaves(problem.flat), problem.generator(6)
+    real, draw = _real(problem), problem.generator(6)
     if not real:
         return
     flat = whole(problem.flat, draw)
     base = problem.arguments(flat)
+    if problem.unchanged(base):
+        return
+    flat = leaves(base) if problem.keeps else flat
     yield "whole_numbers", base, {}
     order = torch.randperm(len(real), generator=draw).tolist()
-    tries = ((one, problem.arguments(two_exchanged(flat, real[one], draw))) for one in order * MOST_EXCHANGED)
+    exchanged = (rebuilt(base, two_exchanged(flat, real[one], draw)) for one in order * MOST_EXCHANGED)
+    tries = ((None, problem.agreed(values, base)) for values in exchanged)
     if (found := until_moved(discriminator, tries, base)) is not None and found.moved:
         yield "two_exchanged", found.values, {"moved": found.moved}
 
@@ -101,37 +116,44 @@ def one_argument(discriminator: Discriminator) -> Iterator[Variation]:
     flat, other = leaves(own), leaves(others)
     if len(flat) != len(other):
         return
+
+    def replaced(index: int) -> Iterator[tuple[Redrawn, list[Any]]]:
+        for one in redrawn(flat[index], other[index], problem.generator(7)):
+            yield one, rebuilt(own, [*flat[:index], one.value, *flat[index + 1 :]])
+
     for index, name in enumerate(names(problem)):
-        candidates = (
-            (one, problem.agreed(rebuilt(own, [*flat[:index], one.value, *flat[index + 1 :]])))
-            for one in redrawn(flat[index], other[index], problem.generator(7))
-        )
-        if (found := until_moved(discriminator, candidates, own)) is not None:
+        found = until_moved(discriminator, ((one, problem.agreed(made, own)) for one, made in replaced(index)), own)
+        if problem.structures and (found is None or not found.moved):  # a hint at most: a table in another order
+            loose = ((one, problem.agreed_copies(made)) for one, made in replaced(index) if one.kind == "table")
+            found = until_moved(discriminator, loose, own) or found
+        if found is not None:
             yield name, found.values, {"moved": found.moved, "how": found.candidate.how, "kind": found.candidate.kind}
 
 
 def nonfinite_element(discriminator: Discriminator) -> Iterator[Variation]:
-    """Yield arguments with a NaN and with an infinity at one place of the first real tensor: the first of a few on
-    which the right result depends, else the last one."""
+    """Yield arguments with a NaN and with an infinity at one place of the first real tensor whose structure allows a
+    NaN: the first of a few on which the right result depends, else the last one."""
     problem = discriminator.problem
-    if not any(is_real(x) and x.numel() for x in problem.flat):
+    free = (leaf for leaf in _filled(problem) if not problem.unchanged(_with(problem, leaf, math.nan, 1.0)))
+    if (first := next(free, None)) is None:
         return
     places = [1.0, *torch.rand(MORE_PLACES, generator=problem.generator(5)).tolist()]
-    tried = ((place, _with(problem, value, place)) for place in places for value in NONFINITE.values())
+    tried = ((place, _with(problem, first, value, place)) for place in places for value in NONFINITE.values())
     chosen = next((place for place, values in tried if _changes(problem, values)), places[0])
     for name, value in NONFINITE.items():
-        yield name, _with(problem, value, chosen), {}
+        if not problem.unchanged(values := _with(problem, first, value, chosen)):
+            yield name, values, {}
 
 
-def _with(problem: Problem, value: float, position: float) -> list[Any]:
-    return problem.arguments(with_value(problem.flat, value, position=position))
+def _with(problem: Problem, leaf: int, value: float, position: float) -> list[Any]:
+    return problem.arguments(with_value(problem.flat, value, position=position, leaf=leaf))
 
 
 def _changes(problem: Problem, values: list[Any]) -> bool:
     """Return whether the right result for those arguments differs from the case's own, or there is none."""
     problem.hold(values)
     try:
-        return not _same(problem.want, problem.oracle(values))
+        return not problem.unchanged(values) and not same(problem.want, problem.oracle(values))
     except ties.REFUSED:
         return True
 
@@ -183,7 +205,7 @@ def until_moved(
         return None
     limit = max(discriminator.relative / 2, 2 * (need or 0.0))
     for candidate, values in candidates:
-        moved = _moved(discriminator, values, was, limit)
+        moved = None if problem.unchanged(values, base) else _moved(discriminator, values, was, limit)
         if moved is not None:
             found = Change(candidate, values, moved)
         if moved:
@@ -248,7 +270,7 @@ def redrawn(own: Any, other: Any, generator: torch.Generator) -> Iterator[Redraw
 
 
 def _redrawn_tensor(own: torch.Tensor, other: Any, generator: torch.Generator) -> Iterator[Redrawn]:
-    if isinstance(other, torch.Tensor) and not _same(own, other):
+    if isinstance(other, torch.Tensor) and not same(own, other):
         yield Redrawn(other, "drawn anew", "drawn")
         if is_real(own) and own.shape == other.shape:
             for factor in FACTORS[1:]:
@@ -284,10 +306,6 @@ def _redrawn_real(own: torch.Tensor, kind: Kind, generator: torch.Generator) -> 
             yield Redrawn(
                 _as(own, own.float() * (0.5 + drawn) * factor), f"times {factor / 2:g} to {1.5 * factor:g}", kind
             )
-
-
-def _same(own: torch.Tensor, other: torch.Tensor) -> bool:
-    return own.shape == other.shape and own.dtype == other.dtype and bool(((own == other) | own.isnan()).all())
 
 
 def _as(own: torch.Tensor, values: torch.Tensor) -> torch.Tensor:

@@ -15,7 +15,7 @@ from typing import Any
 
 import torch
 
-from audit.run import correctness, raw_memory
+from audit.run import correctness, raw_memory, structure
 from audit.run.containers import leaves, rebuilt, tensors
 from audit.run.outputs import packed
 from audit.run.raw_memory import Arena, Kind
@@ -247,10 +247,10 @@ def pieces_of(result: torch.Tensor, pieces: Sequence[int] | None) -> torch.Tenso
 
 
 def mixable(columns: Sequence[torch.Tensor]) -> bool:
-    """Return whether a tensor may be mixed: its draws hold fractions and are not all alike."""
+    """Return whether a tensor may be mixed: its draws hold fractions, are not all alike, and are no unit vectors."""
     first = columns[0]
     if first.dtype not in (torch.float16, torch.bfloat16, torch.float32, torch.float64) or not first.numel():
         return False
     whole = all(bool((one == one.round()).all()) for one in columns)
     alike = len(columns) > 1 and all(torch.equal(one, first) for one in columns[1:])
-    return not whole and not alike
+    return not whole and not alike and structure.mixes(columns)

@@ -132,7 +132,8 @@ class Discriminator:
         generator = self.problem.generator(32 + salt)
         drawn = self.problem.drawn(salt)
         flat = [way(x.double(), generator).to(x.dtype) if is_real(x) else x for x in leaves(drawn)]
-        return self.problem.agreed(rebuilt(drawn, flat))
+        kept = [self.problem.flat[leaf] if leaf in self.problem.tables else x for leaf, x in enumerate(flat)]
+        return self.problem.agreed(rebuilt(drawn, kept), drawn)
 
 
 def _alike(one: torch.Tensor, other: torch.Tensor) -> bool:
@@ -199,7 +200,7 @@ def graded_inputs(problem: Problem, relative: float) -> Values | None:
         if drawn < MANY * problem.want.numel():
             return None
         values = _graded(problem)
-        if leaves_range(leaves(values), problem.flat):
+        if problem.unchanged(values) or leaves_range(leaves(values), problem.flat):
             return None
         stands = problem.needs(values) <= correctness.held_to(relative, problem.dtype) / 2
     except ties.REFUSED:

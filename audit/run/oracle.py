@@ -199,6 +199,13 @@ def _distributions(discriminator: Discriminator) -> Iterator[Variation]:
 
 
 def _every_distribution(case: Problem) -> Iterator[tuple[str, list[Any]]]:
+    """Yield our distributions that the structure of the task's draws allows, then those of `reference.py`."""
+    yield from ((name, values) for name, values in _our_distributions(case) if not case.unchanged(values))
+    if hasattr(case.reference, "distributions"):
+        yield from case.reference.distributions(case.shape, case.generator(3)).items()
+
+
+def _our_distributions(case: Problem) -> Iterator[tuple[str, list[Any]]]:
     if any(is_real(x) for x in case.flat):
         for salt, name in enumerate(DISTRIBUTIONS, start=16):
             yield name, case.arguments(redistributed(case.flat, name, case.generator(salt)))
@@ -207,8 +214,6 @@ def _every_distribution(case: Problem) -> Iterator[tuple[str, list[Any]]]:
             yield name, case.arguments(flat)
     if (flat := reordered_masks(case.flat, lambda: leaves(case.others), case.generator(4))) is not None:
         yield "reordered_mask", case.arguments(flat)
-    if hasattr(case.reference, "distributions"):
-        yield from case.reference.distributions(case.shape, case.generator(3)).items()
 
 
 def _distributed(discriminator: Discriminator, name: str | None) -> list[Any] | None:

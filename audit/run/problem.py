@@ -18,10 +18,13 @@ from audit.run.formats import FORMATS, Changed, as_computed, rounded_alone
 from audit.run.harness import placed
 from audit.run.outputs import outputs_of, own
 from audit.run.results import Writer
+from audit.run.structure import NONE, Structures, read, same, tables
 
 FEW, DRAWS, FIRST_DRAW = 16, 3, 8
 """The rms of a result of few elements is unreliable: a sum may be near zero. It is taken over other draws instead, with
 salts from FIRST_DRAW on."""
+MORE_DRAWS = 64
+"""The salt from which on draws show the structure of the inputs."""
 MOST_DRAWN = 1 << 26
 """Elements of the inputs above which other draws cost too much."""
 TIES = "ties"
@@ -60,13 +63,59 @@ class Problem:
         self._tie_breaks = ties.TieBreaks()
 
     def arguments(self, flat: list[Any]) -> list[Any]:
-        """Return arguments of the case's structure around those leaves."""
-        return self.agreed(rebuilt(self.values, flat))
+        """Return arguments of the case's containers around those leaves, `agreed`; tables stay as they are drawn."""
+        kept = [self.flat[leaf] if leaf in self.tables else x for leaf, x in enumerate(flat)]
+        return self.agreed(rebuilt(self.values, kept))
 
-    def agreed(self, changed: list[Any]) -> list[Any]:
-        """Return changed arguments after `agreeing` of `reference.py`, if any, has updated second copies of data."""
+    def agreed(self, changed: list[Any], base: list[Any] | None = None) -> list[Any]:
+        """Return changed arguments with the structure that all draws have, after `agreeing` of `reference.py`, if any,
+        has updated second copies of data; `base` are the arguments they were made from, by default the case's own."""
+        if self.structures:
+            own = self.flat if base is None else leaves(base)
+            changed = rebuilt(changed, self.structures.restored(leaves(changed), own))
+        return self.agreed_copies(changed)
+
+    def agreed_copies(self, changed: list[Any]) -> list[Any]:
+        """Return changed arguments after `agreeing` alone."""
         agreeing: Callable[[list[Any]], list[Any]] | None = getattr(self.reference, "agreeing", None)
         return changed if agreeing is None else agreeing(changed)
+
+    @property
+    def keeps(self) -> bool:
+        """Whether a structure or a table restricts the changes of the arguments."""
+        return bool(self.structures or self.tables)
+
+    def unchanged(self, values: list[Any], base: list[Any] | None = None) -> bool:
+        """Return whether arguments are those they were made from, since `keeps` allows no such change."""
+        if not self.keeps:
+            return False
+        flat, own = leaves(values), self.flat if base is None else leaves(base)
+        return len(flat) == len(own) and all(map(same, own, flat))
+
+    @cached_property
+    def structures(self) -> Structures:
+        """The structure that every draw of the arguments has."""
+        if not hasattr(self.reference, "inputs"):
+            return NONE
+        return read(self.flat, offered=map(leaves, self._offered()), drawn=lambda number: leaves(self._another(number)))
+
+    @cached_property
+    def tables(self) -> frozenset[int]:
+        """The leaves that hold a table, see `structure.tables`."""
+        if not hasattr(self.reference, "inputs"):
+            return frozenset()
+        found = tables(self.flat, [leaves(self.others)])
+        return tables(self.flat, [leaves(self._another(number)) for number in range(DRAWS)]) if found else found
+
+    def _another(self, number: int) -> list[Any]:
+        return self.drawn(MORE_DRAWS + number) if number else self.others
+
+    def _offered(self) -> Iterator[list[Any]]:
+        """Yield the arguments that `reference.py` offers besides its draws."""
+        if (offered := getattr(self.reference, "discriminating", None)) is not None:
+            yield offered(self.shape, self.generator(MORE_DRAWS))
+        if (offered := getattr(self.reference, "distributions", None)) is not None:
+            yield from offered(self.shape, self.generator(MORE_DRAWS)).values()
 
     def generator(self, salt: int) -> torch.Generator:
         """Return a generator seeded by the inputs, so that its numbers are not known before the audit."""

@@ -222,9 +222,9 @@ def real_leaves(values: list[Any]) -> list[int]:
     return [index for index, x in enumerate(values) if is_real(x) and bool(x.any())]
 
 
-def with_value(values: list[Any], value: float, *, position: float = 1.0) -> list[Any]:
-    """Replace one element of the first real tensor that is finite and not zero; `position` as in `one_moved`."""
-    changed, flat = _copied(values)
+def with_value(values: list[Any], value: float, *, position: float = 1.0, leaf: int | None = None) -> list[Any]:
+    """Replace one element of a leaf that is finite and not zero; `position` and `leaf` as in `one_moved`."""
+    changed, flat = _copied(values, leaf)
     flat[_nonzero(flat, position)] = value
     return changed
 

@@ -121,7 +121,7 @@ def test_an_element_moves_as_little_as_shows() -> None:
 
 
 def test_two_exchanged_elements_leave_every_sum_and_move_the_result() -> None:
-    case = Case(lambda x, y: x @ y, [X, X.mT.contiguous()], [X, X])
+    case = Case(lambda x, y: x @ y, [X, X.mT.contiguous()], [X + 1, X.mT + 1])
     by_name = {name: (values, more) for name, values, more in changes.whole_numbers(cast(Discriminator, case))}
     (base, _), (exchanged, more) = by_name["whole_numbers"], by_name["two_exchanged"]
     assert more["moved"] > 0
