@@ -30,7 +30,7 @@ class Below:
     def holds(self, flat: Flat) -> bool:
         """Return whether a draw has it."""
         x, number = flat[self.index], flat[self.number]
-        return is_whole(x) and _is_number(number) and bool(x.min() >= 0) and bool(x.max() < number)
+        return is_whole(x) and _is_number(number) and 0 <= int(x.min()) <= int(x.max()) < number
 
     def chance(self, flat: Flat) -> float:
         """Return the chance that of as many indices up to the number itself none is equal to it."""
