@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from contextlib import AbstractContextManager, nullcontext, suppress
 from copy import copy
@@ -15,22 +14,18 @@ import numpy as np
 from audit.build import second_compiler
 from audit.build.device import AuditDevice, BuiltVariant
 from audit.build.notes import failed_note
-from audit.build.python.source import PythonSource
 from audit.claims import ClaimFolder
 from audit.claims.shapes import numbers
-from audit.claims.shapes.counting import INTERPRETED, MOST_WORK, first_that_fits, scope_of
+from audit.claims.shapes.counting import scope_of
 from audit.model import BuildNote, Finding, Shape, Variant
 from audit.model.errors import AuditError, BadInput, CompileError, Unsupported
-from audit.probes import agreement, builds_agree, channel, oldest_code, trivial_candidates, variations
-from audit.probes.answer import label
+from audit.probes import agreement, builds_agree, channel, oldest_code, shapes_asked, trivial_candidates, variations
 from audit.probes.cases import Case
 from audit.probes.references import References
 from audit.probes.runner import against_reference, ask_all, seen_again, unconfirmed
 from audit.probes.target import Target
 from audit.run import requests
-from audit.run.pool import Reply, SharedProcess, Workers
-
-_NO_KEY = re.compile(r"KeyError: '(\w+)'")
+from audit.run.pool import SharedProcess, Workers
 
 
 @dataclass(frozen=True)
@@ -112,7 +107,8 @@ class DeviceRun:
         Raises:
             BadInput: `reference.py` does not do what it must; says what happened.
         """
-        claim, shapes = self._folder.claim, self._shapes()
+        claim = self._folder.claim
+        shapes = shapes_asked.of(self._folder, self.device, self._workers, self._numbers)
         self._seed = entropy
         request = requests.Cases(
             reference=self._folder.reference,
@@ -125,7 +121,7 @@ class DeviceRun:
         )
         reply = self._workers.call(request, limit_s=variations.LIMIT_S)
         if not reply.finished:
-            raise self._unusable(reply)
+            raise shapes_asked.unusable(self._folder, reply)
         for event in reply.events[1:]:
             inputs = self._scratch / f"{event['case']}.inputs.pt"
             scope = scope_of(event["shape"], claim.shapes, self._numbers)
@@ -133,14 +129,6 @@ class DeviceRun:
             self.cases.append(self._comparable(case))
         cost: dict[str, float] = reply.events[0]["cost"]
         return cost
-
-    def _unusable(self, reply: Reply) -> BadInput:
-        """Return what the task did in place of an answer, and how to name a size that it lacks."""
-        text = f"{self._folder.path.name}/reference.py: {reply.ending}: {reply.detail}"
-        lacking = _NO_KEY.fullmatch(reply.detail)
-        if reply.ending != "raised" or lacking is None or lacking[1] in self._folder.claim.shapes.claimed:
-            return BadInput(text)
-        return BadInput(f"{text}; the shape has no such size: {label(self._folder.claim.shapes.claimed)}")
 
     def _comparable(self, case: Case) -> Case:
         """The case. Raises BadInput where nothing can be compared with its right result."""
@@ -150,38 +138,6 @@ class DeviceRun:
                 "nothing can be compared with it; correct `oracle` or `inputs`, or the shape in claim.toml"
             )
         return case
-
-    def _shapes(self) -> tuple[Shape, ...]:
-        """The shapes to ask at; the claimed one or of an importer's candidates the first whose work fits this device.
-
-        Questions about values need no large arrays: on a GPU, which can run the claimed shape, the importer's most
-        faithful smaller one is asked too where it counts for the claim.
-        """
-        shapes = self.device.shapes(self._folder.claim)
-        if self.kind == "cuda" and self._folder.claim.shapes.emulated_by == "importer":
-            smaller = self._folder.claim.shapes.emulated[0]
-            known = smaller in shapes or scope_of(smaller, self._folder.claim.shapes, self._numbers) == "other"
-            return shapes if known else (smaller, *shapes)
-        if self.kind == "cuda" or self._folder.claim.shapes.emulated_by == "claim" or len(shapes) == 1:
-            return shapes
-        every = (self._folder.claim.shapes.claimed, *shapes)
-        request = requests.Work(reference=self._folder.reference, shapes=every, most=MOST_WORK)
-        reply = self._workers.call(request, limit_s=variations.LIMIT_S)
-        if not reply.finished:
-            raise self._unusable(reply)
-        scopes = [scope_of(shape, self._folder.claim.shapes, self._numbers) for shape in every]
-        work = [event["work"] for event in reversed(reply.events)]
-        return (every[first_that_fits(scopes, work, slower=INTERPRETED if self._interpreted else 1)],)
-
-    @property
-    def _interpreted(self) -> bool:
-        """Whether Triton's interpreter runs the claimed kernel."""
-        claimed = self._folder.claim.claimed
-        if claimed is None or not claimed.file.endswith(".py"):
-            return False
-        with suppress(CompileError, Unsupported):  # its build says why
-            return bool(PythonSource(self._folder.source_of(claimed).read_text(encoding="utf-8")).triton_kernels)
-        return False
 
     @cached_property
     def _numbers(self) -> frozenset[int]:

@@ -10,8 +10,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
-from typing import Any, Literal, NamedTuple
+from typing import Any, NamedTuple
 
 import torch
 
@@ -20,12 +19,12 @@ from audit.run.containers import leaves, named_leaves, rebuilt
 from audit.run.discriminating import OTHER, OWN, Discriminator
 from audit.run.imported_task import Task, positional
 from audit.run.problem import Problem
+from audit.run.redrawn import FACTORS, SMALL_FACTORS, Redrawn, redrawn
 from audit.run.structure import same
 from audit.run.transforms import (
     is_real,
     one_moved,
     real_leaves,
-    scaled_number,
     two_exchanged,
     whole,
     with_value,
@@ -236,77 +235,3 @@ def _moved(discriminator: Discriminator, values: list[Any], was: torch.Tensor, l
 
 def _moved_by(problem: Problem, position: float, leaf: int | None, factor: float) -> list[Any]:
     return problem.arguments(one_moved(problem.flat, position, leaf=leaf, factor=factor))
-
-
-Kind = Literal["drawn", "constant", "table", "number", "whole number"]
-"""How `inputs` makes an argument: drawn each time, a constant tensor, another fixed tensor, or a number."""
-FACTORS = (1.0, 8.0, 64.0, 512.0, 4096.0)
-SMALL_FACTORS = tuple(2.0**power for power in range(-14, -4))
-"""Steps so small that rounded contents may stay the same."""
-SHARES = (0.1, 0.5)
-"""Shares of a mask to invert."""
-
-
-@dataclass(frozen=True)
-class Redrawn:
-    """Another value, its making in words, and the kind of the argument."""
-
-    value: Any
-    how: str
-    kind: Kind
-
-
-def redrawn(own: Any, other: Any, generator: torch.Generator) -> Iterator[Redrawn]:
-    """Yield other values for `own`, given a second draw `other`; none for other objects than tensors or numbers."""
-    if isinstance(own, torch.Tensor):
-        yield from _redrawn_tensor(own, other, generator)
-    elif isinstance(own, bool):
-        yield Redrawn(not own, "turned round", "whole number")
-    elif isinstance(own, int):
-        yield from (Redrawn(value, f"{value} for {own}", "whole number") for value in (own + 1, own - 1, 2 * own))
-    elif isinstance(own, float):
-        values = [scaled_number(own), *(factor * (own or 0.25) for factor in FACTORS[1:])]
-        yield from (Redrawn(value, f"{value:g} for {own:g}", "number") for value in values)
-
-
-def _redrawn_tensor(own: torch.Tensor, other: Any, generator: torch.Generator) -> Iterator[Redrawn]:
-    if isinstance(other, torch.Tensor) and not same(own, other):
-        yield Redrawn(other, "drawn anew", "drawn")
-        if is_real(own) and own.shape == other.shape:
-            for factor in FACTORS[1:]:
-                yield Redrawn(_as(own, other.float() * factor), f"drawn anew, times {factor:g}", "drawn")
-        return
-    if not own.numel():
-        return
-    constant = bool((own == own.reshape(-1)[0]).all())
-    kind: Kind = "constant" if constant else "table"
-    if is_real(own):
-        yield from _redrawn_real(own, kind, generator)
-    elif own.dtype == torch.bool:
-        for share in SHARES:
-            turned = torch.rand(own.shape, generator=generator) < share
-            yield Redrawn(own ^ turned, f"turned round in {share:.0%} of its places", kind)
-    elif constant and own.reshape(-1)[0] == 1:  # a mask that lets all through
-        for share in SHARES:
-            kept = torch.rand(own.shape, generator=generator) >= share
-            yield Redrawn(own.where(kept, torch.zeros_like(own)), f"0 in {share:.0%} of its places", kind)
-    if not constant:
-        order = torch.randperm(own.numel(), generator=generator)
-        yield Redrawn(own.reshape(-1)[order].view(own.shape), "its elements in another order", kind)
-        back = torch.arange(own.numel()).flip(0)  # torch flips no float8
-        yield Redrawn(own.reshape(-1)[back].view(own.shape), "its elements in reverse order", kind)
-
-
-def _redrawn_real(own: torch.Tensor, kind: Kind, generator: torch.Generator) -> Iterator[Redrawn]:
-    for factor in FACTORS:
-        drawn = torch.rand(own.shape, generator=generator)
-        if kind == "constant" and not own.any():
-            yield Redrawn(_as(own, drawn * factor), f"up to {factor:g} for 0", kind)
-        else:
-            yield Redrawn(
-                _as(own, own.float() * (0.5 + drawn) * factor), f"times {factor / 2:g} to {1.5 * factor:g}", kind
-            )
-
-
-def _as(own: torch.Tensor, values: torch.Tensor) -> torch.Tensor:
-    return values.to(own.dtype)

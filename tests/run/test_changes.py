@@ -10,10 +10,10 @@ import pytest
 import torch
 
 from audit.run import changes
-from audit.run.changes import redrawn
 from audit.run.containers import leaves, rebuilt
 from audit.run.discriminating import Discriminator
 from audit.run.problem import Problem
+from audit.run.redrawn import redrawn
 from audit.run.transforms import is_real
 
 X = torch.randn(6, 5, generator=torch.Generator().manual_seed(1))
