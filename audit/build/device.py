@@ -5,64 +5,53 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Protocol
+from typing import Any, ClassVar, Protocol
 
+from audit.build.emulated.patterns import POISONS
 from audit.build.settings import DeviceSettings, TensorDevice
 from audit.model import BuildNote, Claim, Device, Shape, Variant
 
 
-class BuiltVariant(Protocol):
-    """A variant compiled for a device."""
+@dataclass(frozen=True, kw_only=True)
+class BuiltVariant:
+    """A variant compiled for a device.
 
-    @property
-    def note(self) -> BuildNote:
-        """The compilation, for the record."""
+    Attributes:
+        note: the compilation, for the record.
+        limit_s: the limit of a session in seconds, see `processes.Deadline`.
+        tensor_device: the device type an output tensor must have.
+        nan_memory: the memory mode in which fresh memory holds NaN.
+        traced_memory: the memory mode in which a session lists the kernels of every call.
+        checks_accesses: whether sessions can check every memory access.
+        orders: the orders of threads and blocks in which every variant is run.
+        more_orders: further orders, for a result that may depend on one.
+        fills: values to put into fresh shared memory and inactive lanes; empty where that is impossible.
+        poisons: memory modes that fill fresh memory with a pattern, and the pattern.
+    """
 
-    @property
-    def limit_s(self) -> float:
-        """The limit of a session in seconds, see `processes.Deadline`."""
+    note: BuildNote
+    limit_s: float
+    tensor_device: TensorDevice
+    nan_memory: str
+    traced_memory: str
+    checks_accesses: bool
+    orders: tuple[str, ...]
+    more_orders: tuple[str, ...] = ()
+    fills: tuple[str, ...] = ()
+    poisons: ClassVar[dict[str, bytes]] = POISONS
 
-    @property
-    def orders(self) -> tuple[str, ...]:
-        """The orders of threads and blocks in which every variant is run."""
-
-    @property
-    def more_orders(self) -> tuple[str, ...]:
-        """Further orders, for a result that may depend on one."""
-
-    @property
-    def fills(self) -> tuple[str, ...]:
-        """Values to put into fresh shared memory and inactive lanes; empty where that is impossible."""
-
-    @property
-    def nan_memory(self) -> str:
-        """The memory mode in which fresh memory holds NaN."""
-
-    @property
-    def poisons(self) -> dict[str, bytes]:
-        """Memory modes that fill fresh memory with a pattern, and the pattern."""
-
-    @property
-    def traced_memory(self) -> str:
-        """The memory mode in which a session lists the kernels of every call."""
-
-    @property
-    def tensor_device(self) -> TensorDevice:
-        """The device type an output tensor must have."""
-
-    @property
-    def checks_accesses(self) -> bool:
-        """Whether sessions can check every memory access."""
-
-    def defines(self, kernel: str) -> bool:
+    def defines(self, kernel: str) -> bool:  # noqa: ARG002
         """Return whether the kernel of that device name was compiled from the source."""
+        return True
 
     def settings(self, *, memory: str, order: str, check: bool, fill: str | None = None) -> DeviceSettings:
         """Return the settings of a session. Without a fill, fresh shared memory holds NaN and inactive lanes give zero,
         as on most GPUs."""
+        raise NotImplementedError
 
     def located(self, reports: Sequence[dict[str, Any]]) -> list[dict[str, Any]]:
-        """Return reports of the device with an unknown `line` filled in from debug information."""
+        """Return reports of the device with an unknown `line` filled in from debug information, if there is any."""
+        return [*reports]
 
 
 @dataclass(frozen=True)

@@ -34,8 +34,8 @@ from audit.build.cuda.compile import compiler_words
 from audit.build.cuda.device import CudaVariant
 from audit.build.device import BuiltVariant
 from audit.build.devices import choose
-from audit.build.python.emulated import EmulatedPython
-from audit.build.settings import CudaPython
+from audit.build.emulated.device import EmulatedVariant
+from audit.build.settings import CudaPython, EmulatedPythonSettings
 from audit.claims import ClaimFolder
 from audit.device_run import DeviceRun
 from audit.measure import DO_BENCH, Session, compared, speedup
@@ -103,8 +103,8 @@ def _asked(folder: ClaimFolder, device: str, baselines: Sequence[str], keep: Kee
 
 def refusals(built: BuiltVariant) -> list[str]:
     """Return what torch's builder says about each extension of a row that it refuses."""
-    if isinstance(built, EmulatedPython):
-        return [text[:WORDS] for text in built.refusals.values()]
+    if isinstance(built, EmulatedVariant) and isinstance(built.loaded, EmulatedPythonSettings):
+        return [text[:WORDS] for text in built.loaded.refusals.values()]
     if isinstance(built, CudaVariant) and isinstance(built.loaded, CudaPython):
         texts = [text for text in (built.loaded.extensions or {}).values() if isinstance(text, str)]
         return [compiler_words(text)[:WORDS] for text in texts]

@@ -90,7 +90,7 @@ def test_an_unknown_level_lists_the_known_one(device: CudaDevice) -> None:
 
 
 def test_a_built_variant_tells_a_session_what_to_load() -> None:
-    built = CudaVariant(NOTE, LOADED)
+    built = CudaVariant(note=NOTE, loaded=LOADED)
     asked = built.settings(memory="reuse", order="forward", check=False)
     assert asked == CudaSettings(digests={}, library=Path("m.so"), module="m", memory="reuse")
     assert (built.tensor_device, built.checks_accesses, built.orders) == ("cuda", False, ("forward",))
@@ -99,7 +99,7 @@ def test_a_built_variant_tells_a_session_what_to_load() -> None:
 
 
 def test_accesses_are_checked_where_the_checker_works() -> None:
-    checked = CudaVariant(NOTE, LOADED, sanitizer=Path("/opt/compute-sanitizer"))
+    checked = CudaVariant(note=NOTE, loaded=LOADED, sanitizer=Path("/opt/compute-sanitizer"), checks_accesses=True)
     asked = checked.settings(memory="plain", order="forward", check=True)
     assert checked.checks_accesses
     assert isinstance(asked, CheckedSettings) and asked.sanitizer == Path("/opt/compute-sanitizer")
@@ -135,7 +135,7 @@ def test_the_fast_build_of_a_control_for_the_checks_is_checked(
 
 
 def test_poisons_are_those_of_the_emulated_device() -> None:
-    built = CudaVariant(NOTE, LOADED)
+    built = CudaVariant(note=NOTE, loaded=LOADED)
     assert built.poisons == {"poison_nan": b"\xf5\xff\xf5\xff", "poison_number": b"\xa5\xa5\xa5\xa5"}
     asked = [built.settings(memory=memory, order="forward", check=False) for memory in ("poison_nan", built.nan_memory)]
     assert [one.pattern for one in asked if isinstance(one, CudaSettings)] == [0xFFF5FFF5, None]

@@ -10,10 +10,9 @@ from audit import claims
 from audit.build.cuda.gpu import Gpu
 from audit.build.cuda.toolchain import Toolchain
 from audit.build.emulated.cache import SEAL
-from audit.build.emulated.device import EmulatedDevice
+from audit.build.emulated.device import EmulatedDevice, EmulatedVariant
 from audit.build.python.cuda import PythonBuilder
-from audit.build.python.emulated import EmulatedPython
-from audit.build.settings import CudaPythonSettings
+from audit.build.settings import CudaPythonSettings, EmulatedPythonSettings
 from audit.model import Variant
 from audit.model.errors import CompileError, Unsupported
 
@@ -39,10 +38,15 @@ def variant(file: str = "claimed.py") -> Variant:
     return Variant(file=file, role="claimed", technique="t")
 
 
-def emulated(source: Path) -> EmulatedPython:
+def emulated(source: Path) -> EmulatedVariant:
     built = EmulatedDevice().build(source, variant(source.name), optimisation="O2")
-    assert isinstance(built, EmulatedPython)
+    assert isinstance(built, EmulatedVariant)
     return built
+
+
+def loaded(built: EmulatedVariant) -> EmulatedPythonSettings:
+    assert isinstance(built.loaded, EmulatedPythonSettings)
+    return built.loaded
 
 
 def test_plain_torch_is_built_without_a_compiler(folder: Path) -> None:
@@ -50,19 +54,21 @@ def test_plain_torch_is_built_without_a_compiler(folder: Path) -> None:
     assert (built.note.outcome, built.note.header_set, built.note.compiler) == ("built", "python", None)
     assert (built.orders, built.checks_accesses, built.tensor_device) == (("forward",), False, "cpu")
     asked = built.settings(memory="reuse", order="forward", check=False)
+    assert isinstance(asked, EmulatedPythonSettings)
     assert (asked.kind, asked.libraries, asked.triton) == ("emulated_python", {}, False)
     assert asked.configuration.allocator == "reuse"
 
 
 def test_the_copy_that_runs_has_no_reference_beside_it(folder: Path) -> None:
     built = emulated(written(folder, PLAIN))
-    assert built.source.read_text() == PLAIN
-    assert {path.name for path in built.source.parent.iterdir()} == {"claimed.py", SEAL}
+    source = loaded(built).python
+    assert source.read_text() == PLAIN
+    assert {path.name for path in source.parent.iterdir()} == {"claimed.py", SEAL}
 
 
 def test_arguments_of_a_module_come_from_the_reference(folder: Path) -> None:
     text = "class ModelNew: ...\ndef get_init_inputs():\n    return [1]\n"
-    assert emulated(written(folder, text)).init_inputs == (3, 0.5)
+    assert loaded(emulated(written(folder, text))).init_inputs == [3, 0.5]
 
 
 def test_cuda_texts_are_compiled_and_their_kernels_run_in_every_order() -> None:
@@ -70,7 +76,7 @@ def test_cuda_texts_are_compiled_and_their_kernels_run_in_every_order() -> None:
     built = emulated(source)
     assert built.orders == ("forward", "reverse", "random")
     assert built.checks_accesses
-    assert built.exact_lines
+    assert loaded(built).exact_lines
     assert built.note.compiler is not None
 
 

@@ -5,18 +5,19 @@ That of a folder of controls is asked in the self-test, where it must stand the 
 
 from __future__ import annotations
 
-from dataclasses import fields
 from pathlib import Path
 
 import pytest
 
 from audit import claims
-from audit.build.emulated.build import EmulatedBuild
-from audit.build.emulated.device import EmulatedDevice, EmulatedVariant
+from audit.build.emulated.cache import digests
+from audit.build.emulated.device import MORE_ORDERS, ORDERS, EmulatedDevice, EmulatedVariant, plain_configuration
+from audit.build.emulated.patterns import FILLS
 from audit.build.emulated.prepared import runtime
+from audit.build.settings import EmulatedSettings
 from audit.claims import ClaimFolder
 from audit.device_run import DeviceRun
-from audit.model import Variant
+from audit.model import BuildNote, Variant
 from audit.probes import PROBES, runner
 from audit.probes.target import Target
 from audit.run.pool import Workers
@@ -34,11 +35,14 @@ UNANSWERED = {
 
 def built(variant: Variant) -> EmulatedVariant:
     """As if it had been built: a session about the reference loads nothing of it."""
-    nothing = {field.name: None for field in fields(EmulatedBuild)}
     known = runtime(lambda _: None)
-    there = {"library": known, "runtime": known, "header_set": "micro", "flags": ()}
-    library = EmulatedBuild(**{**nothing, **there})
-    return EmulatedVariant(library=library, variant=variant, optimisation="O2", limit_s=60.0, kernel_limit_s=20.0)
+    plain = plain_configuration(variant, kernel_limit_s=20.0)
+    files = {"library": known, "runtime": known, "digests": digests(known)}
+    loaded = EmulatedSettings(**files, header_set="micro", configuration=plain)
+    note = BuildNote(variant=variant.name, optimisation="O2", outcome="built", header_set="micro", compiler=None,
+                     flags=(), seconds=0.0, from_cache=True)  # fmt: skip
+    return EmulatedVariant(note=note, limit_s=60.0, checks_accesses=True, orders=ORDERS, more_orders=MORE_ORDERS,
+                           fills=tuple(FILLS), lines=known, loaded=loaded)  # fmt: skip
 
 
 def targets(folder: ClaimFolder, workers: Workers, scratch: Path) -> list[Target]:

@@ -88,7 +88,7 @@ def test_a_process_for_several_sessions_opens_what_holds_for_all() -> None:
 def test_a_session_on_a_gpu_gets_neither_a_network_nor_the_folder_beside_the_kit() -> None:
     note = BuildNote(variant="k", optimisation="fast", outcome="built", header_set="fast",
                      compiler=None, flags=(), seconds=1.0, from_cache=False)  # fmt: skip
-    built = CudaVariant(note, CudaLibrary(library=Path("/cache/fast/k-1/host.so"), module="", digests={}))
+    built = CudaVariant(note=note, loaded=CudaLibrary(library=Path("/cache/fast/k-1/host.so"), module="", digests={}))
     policy = policy_of(session(built.settings(memory="plain", order="forward", check=False)))
     assert (policy.reads, policy.network) == (["/scratch/0.inputs.pt", "/cache/fast/k-1"], False)
 

@@ -4,12 +4,10 @@ from __future__ import annotations
 
 import re
 import threading
-from collections.abc import Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
 from audit.build.cuda import extension, fast, gpu, toolchain
 from audit.build.cuda.compile import HEADER_SET, checked_flags
@@ -17,9 +15,8 @@ from audit.build.cuda.extension import CudaBuild
 from audit.build.cuda.fast import FastBuild, NotFast
 from audit.build.cuda.fast_symbols import defined, plain_name
 from audit.build.cuda.toolchain import working_sanitizer
-from audit.build.device import Levels
+from audit.build.device import BuiltVariant, Levels
 from audit.build.emulated.cache import cache_folder, digests
-from audit.build.emulated.patterns import POISON_NAN, POISON_NUMBER
 from audit.build.names import FAST_MANIFEST, IMAGE
 from audit.build.settings import (
     CheckedSettings,
@@ -41,37 +38,24 @@ CHECKED = "memory_access"
 """The probe whose controls are checked in their fast build, their only one; a call takes a minute."""
 AS_PUBLISHED = ("claimed", "base", "ablation", "no_op")
 """Roles compiled with the claim's own flags, so that an ablation or a base differs from it by its change alone."""
-POISONS = {"poison_nan": POISON_NAN, "poison_number": POISON_NUMBER}
-"""Memory modes that fill freed blocks of the output's size before a call, and the 4-byte pattern."""
 _ABSENT = re.compile(r"Instruction '(\w+)[^']*' not supported on \.target")
 _NEEDS = {"wgmma": "compute capability 9.0 exactly (sm_90a)"}
 """What instructions need that a newer GPU does not have either."""
 
 
-@dataclass(frozen=True)
-class CudaVariant:
-    """See `audit.build.device.BuiltVariant`. `loaded` is the code for `audit.run.cuda.entry_of`."""
+@dataclass(frozen=True, kw_only=True)
+class CudaVariant(BuiltVariant):
+    """See `BuiltVariant`. `loaded` is the code for `audit.run.cuda.entry_of`, `sanitizer` a checker that works
+    here."""
 
-    note: BuildNote
     loaded: CudaLibrary | CudaPython
     sanitizer: Path | None = None
+    checks_accesses: bool = False
     limit_s: float = SESSION_LIMIT_S
     orders: tuple[str, ...] = ("forward",)
-    more_orders: tuple[str, ...] = ()
-    fills: tuple[str, ...] = ()
     nan_memory: str = "filled_nan"
     traced_memory: str = "traced"
     tensor_device: TensorDevice = "cuda"
-
-    @property
-    def poisons(self) -> dict[str, bytes]:
-        """See `BuiltVariant`. The patterns of the emulated device, for any dtype of output."""
-        return {name: pattern.to_bytes(4, "little") for name, pattern in POISONS.items()}
-
-    @property
-    def checks_accesses(self) -> bool:
-        """See `BuiltVariant`. True where the toolkit has a compute-sanitizer that works here."""
-        return self.sanitizer is not None
 
     @property
     def libraries(self) -> list[Path]:
@@ -93,16 +77,12 @@ class CudaVariant:
             raise ValueError(f"a GPU has no thread order {order}; known: {', '.join(self.orders)}")
         if fill is not None:
             raise ValueError(f"fresh shared memory of a GPU is not filled by us: {fill}")
-        pattern = POISONS.get(memory)
+        pattern = int.from_bytes(self.poisons[memory], "little") if memory in self.poisons else None
         if isinstance(self.loaded, CudaPython):
             return CudaPythonSettings(**dict(self.loaded), memory=memory, pattern=pattern)
         if check and self.sanitizer is not None:  # only these sessions need the checker's network and files
             return CheckedSettings(**dict(self.loaded), sanitizer=self.sanitizer)
         return CudaSettings(**dict(self.loaded), memory=memory, pattern=pattern)
-
-    def located(self, reports: Sequence[dict[str, Any]]) -> list[dict[str, Any]]:
-        """See `BuiltVariant`. Unchanged: the access checker reports no offsets."""
-        return [*reports]
 
 
 class CudaDevice:
@@ -186,7 +166,7 @@ class CudaDevice:
             raise NotFast(f"kernels over torch's own types ({built.left_out[0]})")
         note = _note(variant, level, built, header_set=FAST, log="")
         loaded = CudaLibrary(library=built.library, module="", binding=built.binding, digests=fast_digests(built))
-        return CudaVariant(note, loaded, sanitizer=checker)
+        return CudaVariant(note=note, loaded=loaded, sanitizer=checker, checks_accesses=checker is not None)
 
     def _published(self, source: Path, variant: Variant, flags: tuple[str, ...]) -> CudaVariant:
         card, tools = self._gpu, self._toolchain
@@ -199,7 +179,8 @@ class CudaDevice:
             raise Unsupported(f"{variant.file} needs {needs}; {card.name} has {card.version}") from error
         note = _note(variant, PUBLISHED, built, header_set=HEADER_SET, log=built.note)
         loaded = CudaLibrary(library=built.library, module=built.module, digests=digests(built.library))
-        return CudaVariant(note, loaded, sanitizer=self._checker().result())
+        checker = self._checker().result()
+        return CudaVariant(note=note, loaded=loaded, sanitizer=checker, checks_accesses=checker is not None)
 
     def _checker(self) -> Future[Path | None]:
         """Return the access checker, tried once."""

@@ -46,7 +46,7 @@ def fingerprint(parts: Iterable[str | bytes]) -> str:
     return digest.hexdigest()[:24]
 
 
-def made(folder: Path, make: Callable[[Path], None]) -> bool:
+def made(folder: Path, make: Callable[[Path], object]) -> bool:
     """Have `make` fill a folder, once: a temporary one, which is then renamed. Other processes wait.
 
     Returns:

@@ -11,10 +11,10 @@ from typing import Any
 from audit.build.device import BuiltVariant, Levels
 from audit.build.emulated.build import EmulatedBuild, build, prepare
 from audit.build.emulated.cache import digests
-from audit.build.emulated.patterns import FILLS, FRESH_SHARED, NO_BLOCKS, POISON_NAN, POISON_NUMBER, QUICK, STALE
+from audit.build.emulated.patterns import FILLS, FRESH_SHARED, NO_BLOCKS, QUICK, STALE
 from audit.build.emulated.symbols import located
 from audit.build.second_compiler import UNBOUND
-from audit.build.settings import Configuration, EmulatedSettings, TensorDevice
+from audit.build.settings import Configuration, EmulatedPythonSettings, EmulatedSettings, TensorDevice
 from audit.model import BuildNote, Claim, Device, Shape, Variant
 from audit.model.errors import CompileError
 from audit.model.gpus import table
@@ -32,83 +32,51 @@ MORE_ORDERS = ("lockstep", "random 1", "random 2")
 """The number after an order is added to the seed."""
 
 
-@dataclass(frozen=True)
-class EmulatedVariant:
-    """See `audit.build.device.BuiltVariant`."""
+@dataclass(frozen=True, kw_only=True)
+class EmulatedVariant(BuiltVariant):
+    """See `BuiltVariant`. An operator of a library launches nothing on this device, so every kernel is the source's.
 
-    library: EmulatedBuild
-    variant: Variant
-    optimisation: str
-    limit_s: float
-    kernel_limit_s: float
-    orders: tuple[str, ...] = ORDERS
-    more_orders: tuple[str, ...] = MORE_ORDERS
-    fills: tuple[str, ...] = tuple(FILLS)
+    `loaded` are settings with `plain_configuration`; `lines` is the library with the debug information of every report,
+    None where an offset alone does not identify one.
+    """
+
+    loaded: EmulatedSettings | EmulatedPythonSettings
+    lines: Path | None
+    tensor_device: TensorDevice = "cpu"
     nan_memory: str = "poison_nan"
     traced_memory: str = "poison_nan"
-    tensor_device: TensorDevice = "cpu"
-    checks_accesses: bool = True
 
-    @property
-    def note(self) -> BuildNote:
+    def settings(
+        self, *, memory: str, order: str, check: bool, fill: str | None = None
+    ) -> EmulatedSettings | EmulatedPythonSettings:
         """See `BuiltVariant`."""
-        return BuildNote(
-            variant=self.variant.name,
-            optimisation=self.optimisation,
-            outcome="built",
-            header_set=self.library.header_set,
-            compiler=self.library.compiler,
-            flags=self._flags,
-            seconds=round(self.library.seconds, 2),
-            from_cache=self.library.from_cache,
-            reads=self.library.reads,
-        )
-
-    @property
-    def _flags(self) -> tuple[str, ...]:
-        """The compiler's flags without folders; a pragma after the precompiled headers sets a level other than O2."""
-        plain = tuple(flag for flag in self.library.flags if not flag.startswith(("-I", "-isystem")))
-        plain = (*plain, f"__CUDA_ARCH__={self.variant.compute_capability}0")
-        return plain if self.optimisation == "O2" else (*plain, f'#pragma GCC optimize("{self.optimisation}")')
-
-    @property
-    def poisons(self) -> dict[str, bytes]:
-        """See `BuiltVariant`."""
-        patterns = {"poison_nan": POISON_NAN, "poison_number": POISON_NUMBER}
-        return {memory: pattern.to_bytes(4, "little") for memory, pattern in patterns.items()}
-
-    def defines(self, kernel: str) -> bool:  # noqa: ARG002
-        """See `BuiltVariant`. Always: operators of a library launch nothing on this device."""
-        return True
-
-    def settings(self, *, memory: str, order: str, check: bool, fill: str | None = None) -> EmulatedSettings:
-        """See `BuiltVariant`."""
-        configuration = Configuration(
-            **in_order(order),
-            shared_word=FRESH_SHARED if fill is None else FILLS[fill],
-            lane_word=0 if fill is None else FILLS[fill],
-            allocator=memory,
-            checker=check,
-            compute_capability=self.variant.compute_capability,
-            kernel_seconds=self.kernel_limit_s,
-        )
-        return EmulatedSettings(
-            library=self.library.library,
-            header_set=self.library.header_set,
-            runtime=self.library.runtime,
-            digests=digests(self.library.library, self.library.runtime),
-            configuration=configuration,
-        )
+        now = {**in_order(order), "allocator": memory, "checker": check}
+        if fill is not None:
+            now |= {"shared_word": FILLS[fill], "lane_word": FILLS[fill]}
+        return self.loaded.model_copy(update={"configuration": self.loaded.configuration.model_copy(update=now)})
 
     def located(self, reports: Sequence[dict[str, Any]]) -> list[dict[str, Any]]:
         """See `BuiltVariant`."""
-        return located(reports, self.library.library)
+        return [*reports] if self.lines is None else located(reports, self.lines)
 
 
 def orders_of(texts: Iterable[str]) -> tuple[str, ...]:
     """Return the orders in which a source of those texts is run."""
     uses = any(_VOLATILE.search(text) for text in texts)
     return (*ORDERS[:-1], *STALE_ORDERS, ORDERS[-1]) if uses else ORDERS
+
+
+def plain_configuration(variant: Variant, *, kernel_limit_s: float) -> Configuration:
+    """Return the configuration of that variant in the order forward, with fresh shared memory of NaN."""
+    return Configuration(
+        **in_order("forward"),
+        shared_word=FRESH_SHARED,
+        lane_word=0,
+        allocator="plain",
+        checker=False,
+        compute_capability=variant.compute_capability,
+        kernel_seconds=kernel_limit_s,
+    )
 
 
 def in_order(order: str) -> dict[str, Any]:
@@ -176,16 +144,47 @@ class EmulatedDevice:
 
             limits = {"limit_s": self.session_limit_s, "kernel_limit_s": self.kernel_limit_s}
             return build_python(source, variant, optimisation=optimisation, **limits)
-        library = build(source, optimisation=optimisation, compute_capability=variant.compute_capability)
-        read = (source.parent / one.file for one in library.reads)
+        made = build(source, optimisation=optimisation, compute_capability=variant.compute_capability)
+        read = (source.parent / one.file for one in made.reads)
         texts = [one.read_text(encoding="utf-8", errors="replace") for one in read]
         if not any(BINDING.search(text) for text in texts):
-            raise CompileError(UNBOUND, header_set=library.header_set)
+            raise CompileError(UNBOUND, header_set=made.header_set)
         return EmulatedVariant(
-            library=library,
-            variant=variant,
-            optimisation=optimisation,
-            orders=orders_of(texts),
+            note=_note(made, variant, optimisation),
             limit_s=self.session_limit_s,
-            kernel_limit_s=self.kernel_limit_s,
+            checks_accesses=True,
+            orders=orders_of(texts),
+            more_orders=MORE_ORDERS,
+            fills=tuple(FILLS),
+            lines=made.library,
+            loaded=EmulatedSettings(
+                library=made.library,
+                header_set=made.header_set,
+                runtime=made.runtime,
+                digests=digests(made.library, made.runtime),
+                configuration=plain_configuration(variant, kernel_limit_s=self.kernel_limit_s),
+            ),
         )
+
+
+def _note(made: EmulatedBuild, variant: Variant, optimisation: str) -> BuildNote:
+    """Return the note with the compiler's flags, without folders; a pragma behind the precompiled headers sets a level
+    other than O2."""
+    flags = [*without_folders(made.flags), f"__CUDA_ARCH__={variant.compute_capability}0"]
+    flags += [] if optimisation == "O2" else [f'#pragma GCC optimize("{optimisation}")']
+    return BuildNote(
+        variant=variant.name,
+        optimisation=optimisation,
+        outcome="built",
+        header_set=made.header_set,
+        compiler=made.compiler,
+        flags=tuple(flags),
+        seconds=round(made.seconds, 2),
+        from_cache=made.from_cache,
+        reads=made.reads,
+    )
+
+
+def without_folders(flags: Iterable[str]) -> tuple[str, ...]:
+    """Return a compiler's flags for a record, which has no folders of a machine."""
+    return tuple(flag for flag in flags if not flag.startswith(("-I", "-isystem")))

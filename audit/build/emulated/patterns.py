@@ -6,6 +6,9 @@ POISON_NAN = 0xFFF5FFF5
 POISON_NUMBER = 0xA5A5A5A5
 """A small negative number in every floating-point type, a large negative one as int32."""
 
+POISONS = {"poison_nan": POISON_NAN.to_bytes(4, "little"), "poison_number": POISON_NUMBER.to_bytes(4, "little")}
+"""The memory modes that fill fresh memory with a pattern, on every device."""
+
 FRESH_SHARED = 0xFFF3FFF3
 """The contents of fresh shared memory: also a NaN, but no pattern of device memory."""
 

@@ -68,7 +68,7 @@ class PythonBuilder:
             from_cache=from_cache,
             reads=(SourceFile.of(source.name, alone.read_bytes()),),
         )
-        return CudaVariant(note, self._loaded(request, extensions))
+        return CudaVariant(note=note, loaded=self._loaded(request, extensions))
 
     def _extended(self, request: dict[str, Any]) -> tuple[Path, bool]:
         """Return the folder of the source's extensions, and whether it existed already."""

@@ -172,9 +172,13 @@ def isolated(source: Path) -> Path:
     """Return a copy in a folder of its own: claimed code knows its file's path, and the original's folder has the
     reference."""
     data = source.read_bytes()
-    folder = cache_folder() / "python" / fingerprint([source.name, data])
-    made(folder, lambda unfinished: _write(unfinished / source.name, data))
-    return folder / source.name
+    return kept(cache_folder() / "python" / fingerprint([source.name, data]), source.name, data)
+
+
+def kept(folder: Path, name: str, data: bytes) -> Path:
+    """Return the file of that name and those bytes, alone in a folder of the cache."""
+    made(folder, lambda unfinished: (unfinished / name).write_bytes(data))
+    return folder / name
 
 
 def init_inputs(source: Path) -> tuple[Any, ...]:
@@ -187,7 +191,3 @@ def init_inputs(source: Path) -> tuple[Any, ...]:
     """
     reference = source.with_name("reference.py")
     return tuple(PythonSource(reference.read_text(encoding="utf-8")).constant_result("get_init_inputs"))
-
-
-def _write(path: Path, data: bytes) -> None:
-    path.write_bytes(data)
