@@ -19,7 +19,7 @@ from audit.claims.shapes import numbers
 from audit.claims.shapes.counting import scope_of
 from audit.model import BuildNote, Finding, Shape, Variant
 from audit.model.errors import AuditError, BadInput, CompileError, Unsupported
-from audit.probes import agreement, builds_agree, channel, oldest_code, shapes_asked, trivial_candidates, variations
+from audit.probes import agreement, answer, builds_agree, oldest_code, shapes_asked, trivial_candidates, variations
 from audit.probes.cases import Case
 from audit.probes.references import References
 from audit.probes.runner import against_reference, ask_all, seen_again, unconfirmed
@@ -206,7 +206,7 @@ class DeviceRun:
             if older is not None:
                 yield self._marked(older)
         if seen := self._violations.get(variant.name):
-            yield self._marked(channel.finding(variant.name, seen))
+            yield self._marked(answer.not_sent(variant.name, seen))
 
     def timed(self, findings: Iterable[Finding], built: Mapping[str, BuiltVariant]) -> Iterator[Finding]:
         """Findings about timed calls: wrong outputs of a variant count where the reference agrees with the oracle."""

@@ -19,7 +19,7 @@ from typing import Any
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
 from audit import claims
-from audit.build.cuda import extension, fast, fast_load, gpu
+from audit.build.cuda import extension, fast, fast_load, fast_toolchain, gpu
 from audit.build.cuda import toolchain as cuda_toolchain
 from audit.build.cuda.device import fast_digests, flags_of
 from audit.build.emulated.cache import digests
@@ -51,7 +51,7 @@ def measured(asked: argparse.Namespace, cache: Path) -> dict[str, Any]:
     """All numbers; prints them as they come."""
     card = gpu.find()
     started = time.monotonic()
-    fast.prepare(cache)
+    fast_toolchain.prepare(cache)
     numbers: dict[str, Any] = {"gpu": card.name, "prepare_s": round(time.monotonic() - started, 2)}
     print(f"{card.name}; precompiled header and binding, once: {numbers['prepare_s']} s", flush=True)
     claim = claims.load(str(asked.claim)).claim

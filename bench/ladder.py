@@ -24,7 +24,7 @@ from torch.profiler import ProfilerActivity, profile
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
 from audit import claims
-from audit.build.cuda import fast, fast_load, gpu
+from audit.build.cuda import fast, fast_load, fast_toolchain, gpu
 from audit.build.cuda.device import fast_digests, flags_of
 from audit.run.oracle import baselines_of, load_reference
 
@@ -73,7 +73,7 @@ def _variants(cache: Path) -> dict[str, Way]:
         capability = card.compute_capability
         return fast.build(CLAIM / variant.file, flags=flags, compute_capability=capability, cache_folder=cache)
 
-    fast.prepare(cache)
+    fast_toolchain.prepare(cache)
     with ThreadPoolExecutor() as pool:
         builds = list(pool.map(built, repairs))
     entry = loaded.claim.entry

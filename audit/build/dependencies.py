@@ -8,7 +8,9 @@ from __future__ import annotations
 import os
 import re
 import stat
+import sysconfig
 from collections.abc import Iterable, Sequence
+from importlib.util import find_spec
 from pathlib import Path
 
 from audit.model import SourceFile, untrusted
@@ -18,6 +20,25 @@ MOST_FILES = 20_000
 """The most files in the folder of a source and below."""
 _NAME = re.compile(r"(?:\\.|[^\\\s])+")
 _ESCAPED = re.compile(r"\\([\s#:\\])")
+
+
+def torch_folder() -> Path | None:
+    """Return torch's folder, None without torch. The judge's process does not import it."""
+    spec = find_spec("torch")
+    return Path(spec.origin).parent if spec and spec.origin else None
+
+
+def torch_headers() -> list[Path]:
+    """Return the include folders of torch's extension builder."""
+    folder = torch_folder()
+    torch = [folder / "include", folder / "include/torch/csrc/api/include"] if folder else []
+    return [*torch, Path(sysconfig.get_paths()["include"])]
+
+
+def wheels() -> list[Path]:
+    """Return the folders of NVIDIA's installed wheels."""
+    spec = find_spec("nvidia")
+    return [*map(Path, (spec.submodule_search_locations if spec else None) or ())]
 
 
 def listed(rule: str) -> list[str]:

@@ -21,6 +21,7 @@ from typing import Any, Literal
 
 from audit.build.cuda import fast_toolchain
 from audit.build.cuda.fast_nvrtc import NAMES
+from audit.build.dependencies import torch_folder, wheels
 from audit.build.device_part import device_text
 from audit.model import untrusted
 from audit.model.errors import first_error
@@ -87,38 +88,26 @@ def _proof(source: Path, launch: Mapping[str, Any]) -> Proof:
 
 
 def _nvrtc() -> Path | None:
-    return fast_toolchain.nvrtc_of(_torch()) or _of_a_wheel()
-
-
-def _torch() -> Path:
-    """Return torch's folder; the judge's process does not import torch."""
-    spec = find_spec("torch")
-    return Path(spec.origin).parent if spec and spec.origin else Path()
-
-
-def _of_a_wheel() -> Path | None:
-    """Return NVRTC of an installed wheel."""
-    spec = find_spec("nvidia")
-    folders = map(Path, (spec.submodule_search_locations if spec else None) or ())
-    return next((path for folder in folders for path in sorted(folder.glob("*/lib/libnvrtc.so.[0-9]*"))), None)
+    torch = torch_folder() or Path()
+    return fast_toolchain.nvrtc_of(torch) or next(
+        (path for folder in wheels() for path in sorted(folder.glob("*/lib/libnvrtc.so.[0-9]*"))), None
+    )
 
 
 def _compiled(source: Path, kernel: str, folder: Path) -> tuple[str | None, str]:
     """Return the kernel's name in the PTX, or None and the reason."""
     (folder / SOURCE).write_text(device_text(parse(untrusted.text(source))), encoding="utf-8")
-    library, headers = _nvrtc(), fast_toolchain.cuda_include_of(_torch())
-    include = [f"-I{fast_toolchain.INCLUDE}", *([f"-I{headers}", f"-I{headers}/cccl"] if headers else [])]
-    request = {
-        "library": str(library),
-        "source": str(folder / SOURCE),
-        "options": [*TARGET, *include],
-        "expressions": [kernel],
-        "image": str(folder / PTX),
-    }
+    library, headers = _nvrtc(), fast_toolchain.cuda_include_of(torch_folder() or Path())
     assert library is not None  # `version` is asked first
-    reads = [library.parent, library.resolve().parent, *([headers] if headers else [])]
-    words = [sys.executable, "-m", "audit.build.cuda.fast_nvrtc", json.dumps(request)]
-    done = command.run(words, folder=folder, limit_s=COMPILE_LIMIT_S, reads=reads)
+    done = fast_toolchain.run_nvrtc(
+        folder / SOURCE,
+        [kernel],
+        folder / PTX,
+        library=library,
+        headers=headers,
+        options=TARGET,
+        limit_s=COMPILE_LIMIT_S,
+    )
     if done.code or done.stopped:
         return None, f"NVRTC: {done.stopped or first_error(done.out + done.err)}"
     names: dict[str, str] = json.loads((folder / NAMES).read_text(encoding="utf-8"))

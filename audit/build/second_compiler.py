@@ -8,14 +8,13 @@ torch's own, so its log counts.
 from __future__ import annotations
 
 import re
-import sysconfig
 from dataclasses import dataclass
 from importlib import metadata
-from importlib.util import find_spec
 from pathlib import Path
 
 from audit.build.cuda.compile import HEADER_SET, compiler_words
 from audit.build.cuda.toolchain import cuda_home, parse_nvcc
+from audit.build.dependencies import torch_folder, torch_headers
 from audit.build.names import TORCH_MACROS
 from audit.build.python.source import PythonSource
 from audit.model import BuildNote, Variant
@@ -83,11 +82,9 @@ def of_nvcc(source: Path, *, compute_capability: int) -> Refusal | None:
         source: a `.cu` file, or a `.py` that builds extensions from texts.
         compute_capability: the source's least one, 75 for 7.5.
     """
-    home, torch = cuda_home(), find_spec("torch")
-    unit = _unit(source)
-    if home is None or torch is None or torch.origin is None or unit is None:
+    home, unit, folders = cuda_home(), _unit(source), torch_headers()
+    if home is None or unit is None or torch_folder() is None:
         return None
-    folders = _headers(Path(torch.origin).parent)
     nvcc = str(home / "bin" / "nvcc")
     with Scratch() as folder:
         text, generated = folder / f"{source.stem}.cu", folder / "generated" / GENERATED
@@ -120,11 +117,6 @@ def _unit(source: Path) -> str | None:
     except AuditError:
         return None
     return INLINE_HEADERS + "\n".join(inline[0].cuda) if len(inline) == 1 else None
-
-
-def _headers(torch: Path) -> list[Path]:
-    include = torch / "include"
-    return [include, include / "torch/csrc/api/include", Path(sysconfig.get_paths()["include"])]
 
 
 def _flags(folders: list[Path], compute_capability: int) -> list[str]:

@@ -11,7 +11,7 @@ from typing import Any
 
 from audit.measure.comparison import TIMED_OUTPUTS
 from audit.model import Finding
-from audit.probes import PROBES, channel, claimed_blocks, own_reference
+from audit.probes import PROBES, answer, claimed_blocks, own_reference
 from audit.review import reach
 
 GPU = "cuda"
@@ -148,7 +148,7 @@ def _blocks_nothing(finding: Finding) -> bool:
     """Return whether a finding without an answer keeps no variant from passing: only errors of other probes do."""
     if finding.probe in CORRECTNESS:
         return finding.probe in OPTIONAL and finding.outcome == "skip"
-    asked = {*PROVE_WRONG, PRECISION, REPLACED, *ESCAPES, channel.NAME, reach.NAME}
+    asked = {*PROVE_WRONG, PRECISION, REPLACED, *ESCAPES, answer.CHANNEL, reach.NAME}
     return finding.probe not in asked or finding.outcome != "error"
 
 

@@ -12,8 +12,7 @@ import numpy as np
 
 from audit.measure.comparison import PREFIX, RANKS, TIMED_OUTPUTS, precision_of
 from audit.model import Claim, Finding, Measurement, Tolerance
-from audit.probes import channel
-from audit.probes.answer import Answer, Observed, failed, finding, passed
+from audit.probes.answer import Answer, Observed, failed, finding, not_sent, passed
 from audit.probes.called import Call, ProtocolViolated, SessionBroken, alike
 from audit.probes.cases import Case
 from audit.probes.compare import Array, Output, Right, compare, sentence
@@ -45,7 +44,7 @@ def verified(events: Sequence[dict[str, Any]], cases: Sequence[Case], claim: Cla
             by_name.setdefault(event["variant"], []).append(row)
     left = {name: rows for name, rows in by_name.items() if name not in violations}
     found = [finding(TIMED_OUTPUTS, name, {"calls": rows}, conclude) for name, rows in left.items()]
-    return [*found, *(channel.finding(name, seen) for name, seen in violations.items())]
+    return [*found, *(not_sent(name, seen) for name, seen in violations.items())]
 
 
 def tolerance_of(claim: Claim, name: str) -> Tolerance:

@@ -17,7 +17,7 @@ from audit.measure.prepared import second_case
 from audit.measure.protocols import OURS, OUTSIDE, REPEATED
 from audit.measure.samples import measurements_of, median_ms
 from audit.model import Claim, Finding, Measurement
-from audit.probes import channel
+from audit.probes.answer import not_sent
 from audit.probes.cases import Case
 from audit.run import timing_requests
 from audit.run.pool import Reply, SharedProcess, Workers
@@ -247,7 +247,7 @@ class Session:
         self._measurements += measurements_of(reply.events, session=session, shape=self.case.shape)
         if reply.ending == "protocol violation":
             claimed = self.claim.claimed  # the only untrusted code
-            self._findings.append(channel.finding(claimed.name if claimed else what, [reply.detail]))
+            self._findings.append(not_sent(claimed.name if claimed else what, [reply.detail]))
         self._findings += [not_timed(event["failed"], event["why"]) for event in reply.events if "failed" in event]
         absent = [event for event in reply.events if "skipped" in event]
         self._findings += [skipped(one["skipped"], one["why"], target=self.claim.name) for one in absent]

@@ -6,7 +6,7 @@ evidence, so the record has them.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 
 from audit.model import Finding, Grade, Outcome, Shape
@@ -17,6 +17,8 @@ if TYPE_CHECKING:
 
 Observed = dict[str, Any]
 """The observations of a probe, as JSON values. `shape` has the sizes of their case."""
+CHANNEL = "channel"
+"""The probe of findings about messages of a session, see `not_sent`."""
 NOT_ASKED, NOT_CLAIMED, NOT_CONCLUDED = "not_asked", "beside_claimed", "not_concluded"
 OTHER_LAUNCHES = "other_launches"
 OF_PROBE = "of_this_probe"
@@ -140,6 +142,14 @@ def finding(probe: str, target: str, seen: Observed, conclude: Callable[[Observe
         claimed=other is None and answer.claimed,
     )
     return found if why is None else not_concluded(found, why)
+
+
+def not_sent(target: str, seen: Sequence[str]) -> Finding:
+    """Return the finding about a variant, or a claim, with sessions that have messages which the kit's own code did not
+    send, one sentence each: an error, since a crash may write garbage too."""
+    sentence = f"messages of a session that its own code did not send ({len(seen)}x): {seen[0]}"
+    text = f"{sentence}; nothing of such a session counts"
+    return Finding(probe=CHANNEL, target=target, outcome="error", summary=text, evidence={"seen": [*seen]})
 
 
 def not_concluded(found: Finding, why: str) -> Finding:

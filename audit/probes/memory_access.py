@@ -2,21 +2,31 @@
 
 Every access is checked. An access out of bounds is proved. A race, a misuse of barriers and lanes, and a read of
 unwritten memory are undefined behaviour, also where the values are right; `undefined` has the rules.
+
+Where an independent prover of races is installed, the evidence has its answers too, launch by launch. A race that both
+report has both as its proof. One that the prover alone reports is a hint: the checker followed a real call at that
+shape and saw none.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
 
+from pydantic import JsonValue
+
+from audit.build import race_prover
+from audit.build.race_prover import Proof
 from audit.model.errors import Unsupported
-from audit.probes import second_prover
 from audit.probes.answer import Answer, Observed, failed, label, passed, skipped
 from audit.probes.cases import Case, Need, counting
-from audit.probes.target import Target
-from audit.probes.undefined import checked, checking, sentence
+from audit.probes.target import SHARES, Target
+from audit.probes.undefined import Behaviour, Checked, checked, checking, sentence
 
 NAME = "memory_access"
 MECHANISMS = ("out-of-bounds access", "missing bounds", "race", "never-initialised read", "misuse of warp lanes")
+RACES = ("race-shared", "race-global", "warp-mask")
+ALONE = "race-by-proof"
 
 
 def needs(target: Target) -> Iterator[Need]:
@@ -31,7 +41,7 @@ def observe(target: Target) -> Observed:
         raise Unsupported("checks of every memory access")
     case = target.middle if target.built.tensor_device == "cpu" else smaller(target)
     found = checked(target, case)
-    reports, proofs = second_prover.with_proofs(target, found)
+    reports, proofs = _with_proofs(target, found)
     seen: Observed = {
         "shape": dict(case.shape),
         "reports": [one.evidence() for one in reports],
@@ -67,3 +77,41 @@ def smaller(target: Target) -> Case:
     """Return the middle case, or the smaller one of two."""
     by_size = counting(target.cases)
     return by_size[(len(by_size) - 1) // 2]
+
+
+def _with_proofs(target: Target, found: Checked) -> tuple[list[Behaviour], dict[str, JsonValue]]:
+    """Return the behaviour of a checked call with the prover's races, and its answers for the record, if installed."""
+    source = target.reference.parent / target.variant.file
+    version = race_prover.version()
+    if version is None or source.suffix != ".cu" or not found.launches or target.variant.role in SHARES:
+        return list(found.seen), {}
+    proofs = race_prover.proofs(source, found.launches)
+    values: dict[str, JsonValue] = {
+        "name": race_prover.NAME,
+        "version": version,
+        "launches": [_evidence(proof) for proof in proofs],
+    }
+    return agreed(found.seen, proofs), {"prover": values}
+
+
+def agreed(seen: Sequence[Behaviour], proofs: Sequence[Proof]) -> list[Behaviour]:
+    """Return the behaviour, with both proofs where the prover reports a race too, then its other races as hints."""
+    races = {proof.kernel: proof for proof in proofs if proof.answer == "race"}
+    known = {one.kernel for one in seen if one.kind in RACES}
+    both = [
+        replace(one, proof=f"{one.proof}, {race_prover.NAME}") if one.kind in RACES and one.kernel in races else one
+        for one in seen
+    ]
+    return [*both, *(_alone(proof) for kernel, proof in races.items() if kernel not in known)]
+
+
+def _alone(proof: Proof) -> Behaviour:
+    lines = " and ".join(str(line) for line in dict.fromkeys(proof.lines))
+    text = f"a prover finds two accesses that nothing orders{f', lines {lines}' if lines else ''}; checking saw none"
+    line = proof.lines[0] if proof.lines else None
+    return Behaviour(ALONE, text, proof.kernel, line, count=1, proof=race_prover.NAME, grade="hint")
+
+
+def _evidence(proof: Proof) -> dict[str, JsonValue]:
+    values: dict[str, JsonValue] = {"kernel": proof.kernel, "grid": list(proof.grid), "block": list(proof.block)}
+    return {**values, "answer": proof.answer, "lines": list(proof.lines), "why": proof.why}

@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from audit.build.cuda import compile, extension, gpu
-from audit.build.cuda.copied import copied
+from audit.build.cuda.extension import copied
 from audit.build.cuda.toolchain import Toolchain, ninja_folder
 from audit.build.emulated.cache import SEAL
 from audit.model.errors import BadInput, CompileError

@@ -59,12 +59,12 @@ def test_a_missing_source_is_bad_input(tmp_path: Path) -> None:
 
 def test_a_source_without_kernels_is_for_the_published_build(tmp_path: Path) -> None:
     (tmp_path / "k.cu").write_text("// __global__ in a comment is none\nint forward() { return 0; }\n")
-    with pytest.raises(fast.NotFast, match="defines no kernel"):
+    with pytest.raises(fast_toolchain.NotFast, match="defines no kernel"):
         fast.build(tmp_path / "k.cu", flags=(), compute_capability=90, cache_folder=tmp_path)
 
 
 def test_a_refusal_is_unsupported_and_speaks_of_the_published_build() -> None:
-    refusal = fast.NotFast("textures", line=7)
+    refusal = fast_toolchain.NotFast("textures", line=7)
     assert isinstance(refusal, Unsupported)
     assert str(refusal) == "the fast build does not take textures (line 7); use the published build"
 

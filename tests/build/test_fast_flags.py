@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from audit.build.cuda.fast_flags import translated
+from audit.build.cuda.fast_host import translated
 from audit.build.cuda.fast_toolchain import NotFast
 
 

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from audit.build.emulated.build import build
-from audit.build.emulated.symbols import located
+from audit.build.emulated.device import located
 from audit.model.errors import CompileError
 from tests.emulated.child import FOLDER, run
 

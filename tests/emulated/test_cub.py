@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 from audit.build.emulated.build import build
-from audit.build.emulated.symbols import located
+from audit.build.emulated.device import located
 from audit.model.errors import Unsupported
 from tests.emulated.child import DEVICES, FOLDER, run, run_on_gpu
 

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from audit.build.emulated import expanded, imports, toolchain
+from audit.build.emulated import imports, preprocess, toolchain
 
 PREFIX = "d0123456789ab"
 HELD = 'extern "C" __attribute__((visibility("default"))) void* held[] = {{{}}};'
@@ -125,11 +125,11 @@ def test_what_is_no_library_is_told(tmp_path: Path) -> None:
     ],
 )
 def test_words_behind_the_preprocessor(text: str, found: tuple[str, int] | None) -> None:
-    assert expanded.refused(text) == found
+    assert preprocess.refused(text) == found
 
 
 @pytest.mark.parametrize(
     ("text", "has"), [('# 5 "x.h" 3\n', True), ("a\n %: 5\n", True), ("#\\\n 5\n", True), ("#line 5\n#if 1\n", False)]
 )
 def test_markers_of_a_preprocessor(text: str, has: bool) -> None:
-    assert expanded.has_markers(text) is has
+    assert preprocess.has_markers(text) is has

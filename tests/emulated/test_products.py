@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from audit.build.emulated.build import build
-from audit.build.emulated.symbols import located
+from audit.build.emulated.device import located
 from tests.emulated.child import DEVICES, FOLDER, run, run_on_gpu
 
 SOURCE = FOLDER / "products.cu"

@@ -5,9 +5,8 @@ from __future__ import annotations
 import pytest
 
 from audit.build.emulated.build import build
-from audit.build.emulated.device import ORDERS, STALE_ORDERS, orders_of
+from audit.build.emulated.device import ORDERS, STALE_ORDERS, located, orders_of
 from audit.build.emulated.runtime import STALE
-from audit.build.emulated.symbols import located
 from tests.emulated.child import FOLDER, run
 
 SOURCE = FOLDER / "stale.cu"

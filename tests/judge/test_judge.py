@@ -8,7 +8,7 @@ from audit.judge.ladder import cure
 from audit.measure import OURS, floors, independent_clock
 from audit.measure.protocols import OUTSIDE
 from audit.model import Finding, Measurement, Record
-from audit.probes import channel
+from audit.probes.answer import not_sent
 from audit.run.timing_requests import EMPTY
 from tests.conftest import finding, order_finding
 
@@ -46,7 +46,7 @@ def test_what_only_repeats_that_contract_has_no_answer_is_not_missing_too(record
 
 
 def test_messages_of_a_foreign_hand_keep_a_variant_from_passing(record: Record) -> None:
-    (missing,) = judged(record, [*RIGHT, channel.finding("claimed", ["an event was told twice"])]).verdict.missing
+    (missing,) = judged(record, [*RIGHT, not_sent("claimed", ["an event was told twice"])]).verdict.missing
     assert missing.startswith("channel: messages of a session that its own code did not send (1x)")
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from audit.build.race_prover import Answer, Proof
 from audit.model import Grade
-from audit.probes.second_prover import agreed
+from audit.probes.memory_access import agreed
 from audit.probes.undefined import Behaviour
 
 

@@ -9,11 +9,12 @@ from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 
-from audit.build.cuda import extension, fast, gpu, toolchain
+from audit.build.cuda import extension, fast, fast_toolchain, gpu, toolchain
 from audit.build.cuda.compile import HEADER_SET, checked_flags
 from audit.build.cuda.extension import CudaBuild
-from audit.build.cuda.fast import FastBuild, NotFast
+from audit.build.cuda.fast import FastBuild
 from audit.build.cuda.fast_symbols import defined, plain_name
+from audit.build.cuda.fast_toolchain import NotFast
 from audit.build.cuda.toolchain import working_sanitizer
 from audit.build.device import BuiltVariant, Levels
 from audit.build.emulated.cache import cache_folder, digests
@@ -196,7 +197,7 @@ class CudaDevice:
 
     def _share_headers(self) -> None:
         with suppress(NotFast):  # every build that needs them reports it
-            fast.prepare(self._cache)
+            fast_toolchain.prepare(self._cache)
 
 
 def fast_digests(built: FastBuild) -> dict[Path, str]:

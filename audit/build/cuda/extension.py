@@ -2,25 +2,37 @@
 
 from __future__ import annotations
 
+import functools
 import json
+import os
 import re
 import shutil
+import subprocess
 import sys
 import time
+from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
-from audit.build.cuda.compile import HEADER_SET, checked_flags, compile_module
-from audit.build.cuda.copied import Copied, copied
+from audit.build import dependencies
+from audit.build.cuda import compile
+from audit.build.cuda.compile import HEADER_SET, checked_flags, compile_module, compiler_words, environment
+from audit.build.cuda.fast_toolchain import standard_of
 from audit.build.cuda.gpu import Gpu
 from audit.build.cuda.toolchain import Toolchain
+from audit.build.dependencies import listed, own_files, torch_headers, wheels
+from audit.build.emulated import toolchain as host
 from audit.build.emulated.cache import fingerprint, made
-from audit.model import SourceFile
-from audit.model.errors import CompileError
+from audit.build.names import TORCH_MACROS
+from audit.model import SourceFile, untrusted
+from audit.model.errors import CompileError, Unsupported
 from audit.sandbox import command
 
 MANIFEST = "built.json"
 _LISTING_LIMIT_S = 60.0
+FOLDER, RULE, NOTE = "claim", "rule.d", "read.json"
+_MACROS = ("-DTORCH_EXTENSION_NAME=audited", "-DTORCH_API_INCLUDE_EXTENSION_H", *TORCH_MACROS)
+"""The macros of torch's builder."""
 
 
 @dataclass(frozen=True)
@@ -106,3 +118,79 @@ def _verified(library: Path, *, gpu: Gpu, toolchain: Toolchain) -> str:
     tool = [str(toolchain.cuobjdump), "--list-elf", str(library)]
     listed = command.run(tool, folder=library.parent, limit_s=_LISTING_LIMIT_S)
     return target_note(listed.out, gpu.compute_capability)
+
+
+@dataclass(frozen=True)
+class Copied:
+    """A copied source, and the files of the claim that it reads, itself included."""
+
+    source: Path
+    reads: tuple[SourceFile, ...]
+
+
+def copied(source: Path, flags: tuple[str, ...], *, arch: str, toolchain: Toolchain, cache: Path) -> Copied:
+    """Ask nvcc which files it reads, in its passes for host and device, and copy those of the claim.
+
+    Args:
+        source: the `.cu` file.
+        flags: nvcc's, as published.
+        arch: the one target, as "9.0a".
+        toolchain: the compiler.
+        cache: keeps the copies until a file in the source's folder changes.
+
+    Raises:
+        CompileError: nvcc's preprocessor refuses the source.
+        Unsupported: it reads a file that is neither the claim's nor the compiler's.
+    """
+    path = source.parent.resolve() / source.name
+    made_by = (arch, toolchain.torch, toolchain.nvcc)
+    key = fingerprint([path.name, *flags, *made_by, *dependencies.marks(path.parent)])
+    entry = cache / "cuda-sources" / f"{path.stem[:40]}-{key}"
+    made(entry, lambda folder: _copy(path, flags, folder, arch=arch, toolchain=toolchain))
+    note = json.loads((entry / NOTE).read_text(encoding="utf-8"))
+    return Copied(entry / FOLDER / path.name, tuple(map(SourceFile.model_validate, note)))
+
+
+def _copy(source: Path, flags: tuple[str, ...], folder: Path, *, arch: str, toolchain: Toolchain) -> None:
+    standard = [] if any("std=" in flag for flag in flags) else [f"-std={standard_of(toolchain.torch)}"]
+    arguments = [f"-arch=sm_{arch.replace('.', '')}", *flags, *standard, *_MACROS]
+    arguments += [*(f"-isystem={each}" for each in torch_headers()), str(source)]
+    done = command.run(
+        [str(toolchain.cuda_home / "bin/nvcc"), "-M", "-MF", RULE, *arguments],
+        folder=folder,
+        limit_s=compile.BUILD_LIMIT_S,
+        reads=[source.parent],
+        environment=environment(arch, toolchain),
+    )
+    if done.stopped:
+        raise CompileError(f"error: the build {done.stopped.removeprefix('it ')}", header_set=HEADER_SET)
+    if done.code:
+        words = compiler_words(done.out + done.err)
+        raise CompileError(words or f"error: the preprocessor ended with code {done.code}", header_set=HEADER_SET)
+    rule = (folder / RULE).read_text(encoding="utf-8", errors="surrogateescape")
+    own = own_files(listed(rule), source=source, build=folder, toolchain=[*_known(toolchain)])
+    for one in own:
+        data = untrusted.data(source.parent / one.file, limit_bytes=untrusted.SOURCE_BYTES, empty=True)
+        if SourceFile.of(one.file, data) != one:
+            raise Unsupported(f"a source whose {one.file} changes while it is read")
+        (to := folder / FOLDER / one.file).parent.mkdir(parents=True, exist_ok=True)
+        to.write_bytes(data)
+    (folder / NOTE).write_text(json.dumps([one.model_dump() for one in own]), encoding="utf-8")
+
+
+def _known(toolchain: Toolchain) -> Iterator[Path]:
+    """Yield the folders whose headers are not the claim's."""
+    yield from torch_headers()
+    yield from _of_compiler(toolchain)
+    yield toolchain.cuda_home
+    yield (toolchain.cuda_home / "bin/nvcc").resolve().parents[1]
+    yield from wheels()
+
+
+@functools.cache
+def _of_compiler(toolchain: Toolchain) -> tuple[Path, ...]:
+    """Return the folders of headers of nvcc and of its host compiler, which need not be the first `g++`."""
+    words = [str(toolchain.cuda_home / "bin/nvcc"), "-E", "-Xcompiler", "-v", "-x", "cu", os.devnull]
+    variables = {**environment("", toolchain), "LC_ALL": "C"}
+    done = subprocess.run(words, capture_output=True, text=True, check=False, env=variables)
+    return host.searched(done.stderr)

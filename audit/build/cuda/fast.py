@@ -7,16 +7,13 @@ an `Unsupported`: the published build then decides, as it does for every finding
 from __future__ import annotations
 
 import json
-import sys
 import time
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
 from audit.build.cuda import fast_toolchain
-from audit.build.cuda.fast_flags import Flags, translated
-from audit.build.cuda.fast_host import KEY, host_part, operator_includes
+from audit.build.cuda.fast_host import KEY, Flags, host_part, operator_includes, translated
 from audit.build.cuda.fast_nvrtc import NAMES
 from audit.build.cuda.fast_symbols import Symbol, device_variables, offset_of, symbols
 from audit.build.cuda.fast_toolchain import FastToolchain, NotFast
@@ -28,9 +25,6 @@ from audit.build.names import FAST_MANIFEST, IMAGE, OPENER
 from audit.model import SourceFile, untrusted
 from audit.model.errors import Unsupported, first_error
 from audit.review.cuda_source import CudaSource, parse
-from audit.sandbox import command
-
-__all__ = ["FastBuild", "NotFast", "build", "prepare"]
 
 DEVICE_LIMIT_S = 120.0
 LIBRARY, DEVICE_SOURCE, RULE = "host.so", "device.cu", "host.d"
@@ -65,14 +59,6 @@ class FastBuild:
     from_cache: bool
     reads: tuple[SourceFile, ...]
     left_out: tuple[str, ...]
-
-
-def prepare(cache_folder: Path | None = None) -> None:
-    """Make the files that all fast builds share, unless they exist. Raises NotFast if this machine cannot.
-
-    Builds need not wait for it: without the precompiled header they read torch's headers themselves.
-    """
-    fast_toolchain.prepare(cache_folder or cache.cache_folder())
 
 
 def build(
@@ -172,21 +158,15 @@ class _Job:
         (folder / "host.o").unlink()
 
     def _compile_device(self, folder: Path, wanted: list[Symbol]) -> dict[str, str]:
-        includes = [
-            f"-I{fast_toolchain.INCLUDE}",
-            f"-I{self._tools.cuda_include}",
-            f"-I{self._tools.cuda_include}/cccl",
-        ]
-        request: dict[str, Any] = {
-            "library": str(self._tools.nvrtc),
-            "source": str(folder / DEVICE_SOURCE),
-            "options": [*self._flags.device, *includes],
-            "expressions": [symbol.expression for symbol in wanted],
-            "image": str(folder / IMAGE),
-        }
-        compiler = [sys.executable, "-m", "audit.build.cuda.fast_nvrtc", json.dumps(request)]
-        reads = [self._tools.nvrtc.parent, self._tools.nvrtc.resolve().parent, self._tools.cuda_include]
-        done = command.run(compiler, folder=folder, limit_s=DEVICE_LIMIT_S, reads=reads)
+        done = fast_toolchain.run_nvrtc(
+            folder / DEVICE_SOURCE,
+            [symbol.expression for symbol in wanted],
+            folder / IMAGE,
+            library=self._tools.nvrtc,
+            headers=self._tools.cuda_include,
+            options=self._flags.device,
+            limit_s=DEVICE_LIMIT_S,
+        )
         if done.stopped:
             raise NotFast(f"this device code: the compiler {done.stopped.removeprefix('it ')}")
         if done.code:

@@ -1,5 +1,7 @@
 """The host part of a CUDA source for g++: kernels become stubs that launch the device code bound to them.
 
+Published flags of nvcc become flags of NVRTC for the device part and macros for the host part.
+
 The division is that of nvcc: a kernel's function on the host packs its parameters and launches, `K<<<cfg>>>(args)`
 configures and calls it. C++ itself handles conversions of arguments, overloads and template arguments.
 """
@@ -7,12 +9,15 @@ configures and calls it. C++ itself handles conversions of arguments, overloads 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
 
 from audit.build.cuda.fast_toolchain import NotFast
+from audit.build.cuda.gpu import SPECIFIC
 from audit.build.emulated.edits import Edit, apply
 from audit.build.emulated.rewrite import operator_headers
-from audit.review.cuda_source import CudaSource, Function, Include, Launch
+from audit.build.names import TORCH_MACROS
+from audit.review.cuda_source import CudaSource, Function, Launch
 from audit.review.token_scan import LONGEST
 from audit.review.unsupported import CLUSTERS, unsupported
 
@@ -36,6 +41,17 @@ _HEADER_NOT_READ = re.compile(
     r"(?:torch/|pybind11/|ATen/ATen\.h|ATen/cuda/CUDAContext\w*\.h|mma\.h|cooperative_groups|cuda_pipeline|cuda/|"
     r"cub/|thrust/|cutlass/|cute/|curand|device_(?:launch|functions|atomic)|sm_\d+_|math_functions)"
 )
+_TORCH = (*TORCH_MACROS, "-default-device")  # NVRTC's form of the relaxed constexpr
+_SAME = re.compile(
+    r"--?(?:use_fast_math|ftz=\w+|prec-div=\w+|prec-sqrt=\w+|fmad=\w+|maxrregcount=\d+|generate-line-info|"
+    r"extra-device-vectorization|restrict|std=c\+\+(?:14|17|20))|-lineinfo|-[DU]\w+(?:=[\w.+-]+)?"
+)
+_HOST_OR_DEFAULT = re.compile(
+    r"-O3|--optimize=3|--?expt-relaxed-constexpr|--expt-extended-lambda|--extended-lambda|-w|-fPIC|-Wall|"
+    r"--threads=\d+|--ptxas-options=-O3|-Xptxas=-O3|-Xcompiler=-\w+"
+)
+_PTXAS = re.compile(r"(?:-Xptxas|--ptxas-options)=(?P<option>-[\w=,.-]+)")
+_MACRO = re.compile(r"-(?P<kind>[DU])(?P<name>\w+)(?:=(?P<value>.*))?")
 
 
 def host_part(source: CudaSource, *, name: str) -> str:
@@ -53,8 +69,8 @@ def host_part(source: CudaSource, *, name: str) -> str:
         *(_stub(source, each) for each in source.functions if each.kind == "kernel"),
         *(each for function in source.functions for each in _device_function(source, function)),
         *(edit for launch in source.launches for edit in _launch(launch)),
-        *(Edit(*match.span("name"), f"::cufast::{match['name']}") for match in _unqualified(source)),
-        *(Edit(each.start, each.end, "") for each in source.includes if not _read(each)),
+        *(Edit(*match.span("name"), f"::cufast::{match['name']}") for match in _REPLACED.finditer(source.masked)),
+        *(Edit(each.start, each.end, "") for each in source.includes if _HEADER_NOT_READ.match(each.header)),
     ]
     escaped = name.replace("\\", "\\\\").replace('"', '\\"')
     return f'#line 1 "{escaped}"\n{apply(source, edits)}\n#include "cufast/exports.h"\n'
@@ -84,10 +100,6 @@ def _refuse(source: CudaSource) -> None:
             raise NotFast(f"the header {include.header} beside the source", line=include.line)
 
 
-def _unqualified(source: CudaSource) -> Iterator[re.Match[str]]:
-    yield from _REPLACED.finditer(source.masked)
-
-
 def _stub(source: CudaSource, kernel: Function) -> Edit:
     packed = []
     for parameter in kernel.parameters:
@@ -115,5 +127,48 @@ def _launch(launch: Launch) -> Iterator[Edit]:
     yield Edit(launch.end, launch.end, ")")
 
 
-def _read(include: Include) -> bool:
-    return _HEADER_NOT_READ.match(include.header) is None
+@dataclass(frozen=True)
+class Flags:
+    """`device` are NVRTC's flags, in order; `defines` are preprocessor lines for the host part."""
+
+    device: tuple[str, ...]
+    defines: str
+
+
+def translated(flags: Sequence[str], *, compute_capability: int, standard: str, portable: bool = False) -> Flags:
+    """Return the flags for both compilers.
+
+    Args:
+        flags: nvcc's as published, one an entry.
+        compute_capability: that of the one target, e.g. 90.
+        standard: the default C++ standard of torch's builder, e.g. "c++17".
+        portable: whether to make PTX, which the driver compiles for newer GPUs too, instead of code for that target.
+
+    Raises:
+        NotFast: a flag whose effect on NVRTC is unknown.
+    """
+    target = f"compute_{compute_capability}"
+    if not portable:
+        target = f"sm_{compute_capability}{SPECIFIC.get(compute_capability, '')}"
+    device = [f"--gpu-architecture={target}", *_TORCH]
+    if not any("std=" in flag for flag in flags):
+        device.append(f"--std={standard}")
+    defines = []
+    for flag in flags:
+        if _HOST_OR_DEFAULT.fullmatch(flag):
+            continue
+        ptxas = _PTXAS.fullmatch(flag)
+        if ptxas is None and not _SAME.fullmatch(flag):
+            raise NotFast(f"the flag {flag}")
+        device.append(f"--ptxas-options={ptxas['option']}" if ptxas else _doubled(flag))
+        if macro := _MACRO.fullmatch(flag):
+            value = "1" if macro["value"] is None else macro["value"]
+            defines.append(
+                f"#define {macro['name']} {value}\n" if macro["kind"] == "D" else f"#undef {macro['name']}\n"
+            )
+    return Flags(tuple(device), "".join(defines))
+
+
+def _doubled(flag: str) -> str:
+    """Return a long option with two dashes, as NVRTC requires for all but one."""
+    return flag if flag.startswith("--") or flag[1] in "DU" or flag == "-lineinfo" else f"-{flag}"

@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 import functools
+import json
+import sys
+from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from pathlib import Path
@@ -134,6 +137,30 @@ def listing(library: Path) -> str:
     """Return the demangled symbol table of a library."""
     tool = ["nm", "-C", "--defined-only", str(library)]
     return command.run(tool, folder=library.parent, limit_s=_LISTING_LIMIT_S).out
+
+
+def run_nvrtc(  # noqa: PLR0913
+    source: Path,
+    expressions: Sequence[str],
+    image: Path,
+    *,
+    library: Path,
+    headers: Path | None,
+    options: Sequence[str],
+    limit_s: float,
+) -> command.Done:
+    """Compile a device part in a child; see `fast_nvrtc`. `headers` is the folder of CUDA's."""
+    include = [f"-I{INCLUDE}", *([f"-I{headers}", f"-I{headers}/cccl"] if headers else [])]
+    request = {
+        "library": str(library),
+        "source": str(source),
+        "options": [*options, *include],
+        "expressions": list(expressions),
+        "image": str(image),
+    }
+    reads = [library.parent, library.resolve().parent, *([headers] if headers else [])]
+    words = [sys.executable, "-m", "audit.build.cuda.fast_nvrtc", json.dumps(request)]
+    return command.run(words, folder=image.parent, limit_s=limit_s, reads=reads)
 
 
 def _header_folder(folder: Path) -> Path:

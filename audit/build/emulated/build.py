@@ -17,11 +17,10 @@ from pathlib import Path
 from typing import Any
 
 from audit.build import dependencies
-from audit.build.emulated import expanded, headers, imports, prepared, ptx, rewrite_limits, rewrite_shared, toolchain
+from audit.build.emulated import imports, prepared, preprocess, ptx, rewrite, rewrite_limits, rewrite_shared, toolchain
 from audit.build.emulated.cache import cache_folder, fingerprint, made
 from audit.build.emulated.prepared import HeaderSet, prepare
-from audit.build.emulated.preprocess import COMPILES, OWN, TEXT, preprocess
-from audit.build.emulated.rewrite import operator_headers, rewrite
+from audit.build.emulated.preprocess import COMPILES, OWN, TEXT
 from audit.build.names import DEVICE_PREFIX
 from audit.model import SourceFile, untrusted
 from audit.model.errors import CompileError, Unsupported
@@ -119,10 +118,10 @@ def build(
         raise Unsupported(construct.construct, line=construct.line)
     own = cache or cache_folder()
     prefix = prepared.sources(own).prefix
-    translated = rewrite(source, name=source_path.name, compute_capability=compute_capability, prefix=prefix)
+    translated = rewrite.rewrite(source, name=source_path.name, compute_capability=compute_capability, prefix=prefix)
     translated = _SLOWER[optimisation] + translated
     tools, folder = toolchain.find(), source_path.resolve().parent
-    own_headers = headers.rewritten(source, folder / source_path.name, prefix=prefix)
+    own_headers = rewrite.headers(source, folder / source_path.name, prefix=prefix)
     texts = [prefix, translated, *own_headers.values(), *dependencies.marks(folder)]
     key = fingerprint([_RECIPE, *tools.identity, *ptx.sources(), *texts])
     job = _Job(source, translated, own_headers, folder / source_path.name, own, tell)
@@ -189,7 +188,9 @@ class _Job:
             (folder / OWN / path).parent.mkdir(parents=True, exist_ok=True)
             (folder / OWN / path).write_text(changed, encoding="utf-8")
         named, first, text = prepared.sources(self._cache), [header], folder / TEXT
-        read = partial(preprocess, translated, self._path, folder, headers=first, flags=flags, ours=[named.folder])
+        read = partial(
+            preprocess.preprocess, translated, self._path, folder, headers=first, flags=flags, ours=[named.folder]
+        )
         reads = read()
         if ptx.has_assembly(text.read_text(encoding="utf-8", errors="replace")):
             first.append(Path(ptx.header(named.prefix)))
@@ -202,9 +203,9 @@ class _Job:
         return (*prepared.sources(self._cache).flags, *toolchain.find().flags, *prepared.header_set_flags(header_set))
 
     def _check_words(self, text: Path, own: list[Path]) -> None:
-        if any(expanded.has_markers(path.read_text(encoding="utf-8", errors="replace")) for path in own):
+        if any(preprocess.has_markers(path.read_text(encoding="utf-8", errors="replace")) for path in own):
             raise Unsupported("line markers of a preprocessor")
-        if found := expanded.refused(text.read_text(encoding="utf-8", errors="replace")):
+        if found := preprocess.refused(text.read_text(encoding="utf-8", errors="replace")):
             raise Unsupported(found[0], line=found[1])
 
     def _check_imports(self, library: Path) -> None:
@@ -283,7 +284,7 @@ def _is_torch_name(line: str) -> bool:
 def _operator_includes(source: CudaSource) -> str:
     """Return includes for the called operators, with the lists of tensors that `micro` lacks if one needs them."""
     folder = toolchain.find().torch / "include"
-    names = [f"ATen/ops/{name}.h" for name in operator_headers(source)]
+    names = [f"ATen/ops/{name}.h" for name in rewrite.operator_headers(source)]
     headers = [name for name in names if (folder / name).is_file()]
     if any(_LISTS in (folder / name).read_text(encoding="utf-8") for name in headers):
         headers.insert(0, "ATen/core/IListRef.h")

@@ -111,7 +111,7 @@ class Sources:
 
     @property
     def flags(self) -> tuple[str, ...]:
-        """The flags for the headers, as system headers, which `expanded` ignores, before all other folders."""
+        """The flags for the headers, as system headers, whose words `preprocess` ignores, before all other folders."""
         return (f"-isystem{self.include}",)
 
 

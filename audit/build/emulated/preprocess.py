@@ -1,9 +1,10 @@
-"""Preprocess a source: write its text with headers, and list the files of the claim in it."""
+"""Preprocess a source: write its text with headers, list the files of the claim in it, and find words in it that hide
+code from the device's checks: macros or headers may contain one, so the text of the source alone does not suffice."""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 from audit.build.dependencies import listed, own_files
@@ -17,6 +18,16 @@ COMPILES = ("-fpreprocessed", "-fpch-preprocess", "-x", "c++-cpp-output", TEXT)
 _INPUT = "kernel.cpp"
 _PREPROCESSES = ("-E", "-fpch-preprocess", "-fno-working-directory", "-MD", "-MF", RULE, _INPUT, "-o", TEXT)
 _PRECOMPILED = re.compile(r"^[ \t]*#[ \t]*pragma[ \t]+GCC[ \t]+pch_preprocess\b.*$", re.MULTILINE)
+MARKER = re.compile(r'# (\d+) "[^"]*"(?P<flags>(?: \d)*)')
+_SYSTEM = "3"
+_OWN_MARKER = re.compile(r"^[ \t]*(?:#|%:|\?\?=)(?:[ \t]|\\\n)*\d", re.MULTILINE)
+_WORDS = {
+    "inline assembly": r"asm|__asm__|__asm",
+    "code without checks of its accesses": r"_*no_sanitize\w*|_*disable_sanitizer_instrumentation_*|_*no_instrument\w*",
+    "instructions of the host's processor": r"__builtin_(?:ia32|aarch64|neon)_\w+",
+}
+_REFUSED = re.compile("|".join(rf"(?P<n{index}>\b(?:{words})\b)" for index, words in enumerate(_WORDS.values())))
+_STRING = re.compile(r'"(?:[^"\\]|\\.)*"')
 
 
 def preprocess(
@@ -60,3 +71,33 @@ def preprocess(
     rewritten = re.compile(rf"\A(?:\./)?{OWN}/")
     names = [rewritten.sub(lambda _: f"{source.parent}/", name) for name in listed(rule)]
     return own_files(names, source=source, build=folder, toolchain=known)
+
+
+def refused(text: str) -> tuple[str, int] | None:
+    """Return the first construct of the source's own text and its line; None where there is none.
+
+    Args:
+        text: the output of `g++ -E`; lines of system headers, which are never the claim's, do not count.
+    """
+    for _, line, each in own_lines(text):
+        if found := _REFUSED.search(each):
+            return list(_WORDS)[int((found.lastgroup or "n0")[1:])], line
+    return None
+
+
+def own_lines(text: str) -> Iterator[tuple[int, int, str]]:
+    """Yield each line of the source's own text: its offset, its number in its file, itself with blank strings."""
+    line, own, offset = 0, False, 0
+    for each in text.splitlines(keepends=True):
+        if marker := MARKER.match(each):
+            line, own = int(marker[1]) - 1, _SYSTEM not in marker["flags"].split()
+        else:
+            line += 1
+            if own:
+                yield offset, line, _STRING.sub(lambda string: f'"{" " * (len(string.group()) - 2)}"', each)
+        offset += len(each)
+
+
+def has_markers(text: str) -> bool:
+    """Return whether a source has line markers, which could declare lines to be a system header's."""
+    return _OWN_MARKER.search(text) is not None

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 
-from audit.build.emulated.expanded import MARKER, own_lines
+from audit.build.emulated.preprocess import MARKER, own_lines
 from audit.build.emulated.ptx_instructions import Block
 from audit.build.names import DEVICE_PREFIX as NAME
 from audit.model.errors import Unsupported

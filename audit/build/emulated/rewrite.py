@@ -6,19 +6,22 @@ Every line keeps its line number.
 
 from __future__ import annotations
 
+import os
 import re
 from bisect import bisect_left, bisect_right
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
+from pathlib import Path
 
 from audit.build.emulated import rewrite_arithmetic, rewrite_limits, rewrite_shared, toolchain
 from audit.build.emulated.edits import Edit, apply
 from audit.build.names import DEVICE_PREFIX as NAME
-from audit.model.errors import Unsupported
+from audit.model import untrusted
+from audit.model.errors import BadInput, Unsupported
 from audit.review.cuda_grammar import nodes_of
-from audit.review.cuda_source import CudaSource, Launch
+from audit.review.cuda_source import CudaSource, Launch, parse
 from audit.review.token_scan import LONGEST, matching, split_commas
-from audit.review.unsupported import is_refused_header
+from audit.review.unsupported import is_refused_header, unsupported
 
 _CONDITIONALS = frozenset({"preproc_if", "preproc_ifdef"})
 _OWN_NAME = re.compile(NAME, re.IGNORECASE)
@@ -39,6 +42,7 @@ _ADDRESS = re.compile(
 )
 _COPY = re.compile(r"(?<![\w.>:])(?:(?:std\s*)?::\s*)?(?:__builtin_)?(?P<name>mem(?:cpy|move|set))(?=\s*\()")
 _IN_EVERY_SET = frozenset(f"torch/{name}.h" for name in ("all", "extension", "python", "torch", "types"))
+_MOST_HEADERS = 100
 _OPERATOR = re.compile(r"\b(?:torch|at)\s*::\s*(?P<name>[a-z_]\w*)\s*\(")
 
 
@@ -64,9 +68,41 @@ def rewrite(source: CudaSource, *, name: str, compute_capability: int, prefix: s
     return _rewritten(source, [*_edits(source), last], name=name, prefix=prefix)
 
 
-def rewrite_header(source: CudaSource, *, name: str, prefix: str = NAME) -> str:
-    """Return the C++ text of a header of the claim, see `rewrite`."""
-    return _rewritten(source, [*_edits(source)], name=name, prefix=prefix)
+def headers(source: CudaSource, path: Path, *, prefix: str) -> dict[str, str]:
+    """Return the rewritten text of every header of the claim, which may have kernels and launches, by its path in the
+    source's folder; empty where none changes.
+
+    Args:
+        source: the parsed source; its includes of files in its folder and below are followed.
+        path: its file.
+        prefix: the prefix of the device's names.
+
+    Raises:
+        Unsupported: a header uses what the emulated device does not model.
+    """
+    folder, found, changed = path.parent, dict[str, str](), False
+    waiting = [(path, source)]
+    while waiting and len(found) < _MOST_HEADERS:
+        including, of = waiting.pop()
+        for include in of.includes:
+            name = os.path.relpath(including.parent / include.header, folder)
+            text = None if name.startswith("..") or name in found else _text(folder / name)
+            if text is None:
+                continue
+            header = parse(text)
+            for construct in unsupported(header):
+                raise Unsupported(construct.construct)
+            found[name] = _rewritten(header, [*_edits(header)], name=str(folder / name), prefix=prefix)
+            changed = changed or not found[name].endswith(text)
+            waiting.append((folder / name, header))
+    return found if changed else {}
+
+
+def _text(path: Path) -> str | None:
+    try:
+        return untrusted.text(path) if path.is_file() else None
+    except BadInput:
+        return None
 
 
 def _rewritten(source: CudaSource, edits: list[Edit], *, name: str, prefix: str) -> str:
