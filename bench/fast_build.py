@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import argparse
 import json
+import os
 import statistics
 import sys
 import tempfile
@@ -51,16 +52,17 @@ def measured(asked: argparse.Namespace, cache: Path) -> dict[str, Any]:
     """All numbers; prints them as they come."""
     card = gpu.find()
     started = time.monotonic()
-    fast_toolchain.prepare(cache)
+    os.environ["AUDIT_CACHE"] = str(cache)
+    fast_toolchain.prepare()
     numbers: dict[str, Any] = {"gpu": card.name, "prepare_s": round(time.monotonic() - started, 2)}
     print(f"{card.name}; precompiled header and binding, once: {numbers['prepare_s']} s", flush=True)
     claim = claims.load(str(asked.claim)).claim
     jobs = {variant.file: (asked.claim / variant.file, flags_of(variant, claim)) for variant in claim.variant}
-    options: dict[str, Any] = {"compute_capability": card.compute_capability, "cache_folder": cache}
+    options: dict[str, Any] = {"compute_capability": card.compute_capability}
     quick = {name: fast.build(path, flags=flags, **options) for name, (path, flags) in jobs.items()}
     numbers["sources"] = side_by_side(sorted(asked.sources.rglob("*.cu")), options, asked.jobs)
     started = time.monotonic()
-    slow = published(jobs, card, cache, asked.jobs)
+    slow = published(jobs, card, asked.jobs)
     numbers["published_an_hour"] = round(3600 * len(slow) / (time.monotonic() - started))
     print(f"published builds: {numbers['published_an_hour']} an hour", flush=True)
     numbers["variants"] = {name: compared(quick[name], slow[name], claim.entry) for name in jobs if name in slow}
@@ -92,13 +94,13 @@ def side_by_side(sources: list[Path], options: dict[str, Any], jobs: int) -> dic
     return {"taken": len(built), "of": len(sources), "seconds": seconds, "an_hour": rate, **middle, "refused": refused}
 
 
-def published(jobs: dict[str, Any], card: gpu.Gpu, cache: Path, at_once: int) -> dict[str, Any]:
+def published(jobs: dict[str, Any], card: gpu.Gpu, at_once: int) -> dict[str, Any]:
     """The published builds of all variants, side by side."""
     toolchain = cuda_toolchain.find(card)
     started = time.monotonic()
     with ThreadPoolExecutor(at_once) as pool:
         waiting = {
-            name: pool.submit(extension.build, path, flags, gpu=card, toolchain=toolchain, cache=cache)
+            name: pool.submit(extension.build, path, flags, gpu=card, toolchain=toolchain)
             for name, (path, flags) in jobs.items()
         }
     print(f"{len(jobs)} published builds, {at_once} at once: {time.monotonic() - started:.1f} s", flush=True)

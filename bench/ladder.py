@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import argparse
 import json
+import os
 import random
 import statistics
 import sys
@@ -71,9 +72,10 @@ def _variants(cache: Path) -> dict[str, Way]:
     def built(variant: Any) -> fast.FastBuild:
         flags = flags_of(variant, loaded.claim)
         capability = card.compute_capability
-        return fast.build(CLAIM / variant.file, flags=flags, compute_capability=capability, cache_folder=cache)
+        return fast.build(CLAIM / variant.file, flags=flags, compute_capability=capability)
 
-    fast_toolchain.prepare(cache)
+    os.environ["AUDIT_CACHE"] = str(cache)
+    fast_toolchain.prepare()
     with ThreadPoolExecutor() as pool:
         builds = list(pool.map(built, repairs))
     entry = loaded.claim.entry

@@ -28,9 +28,10 @@ LOADED = CudaLibrary(library=Path("m.so"), module="m", digests={})
 
 @pytest.fixture
 def device(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> CudaDevice:
+    monkeypatch.setenv("AUDIT_CACHE", str(tmp_path / "cache"))
     monkeypatch.setattr(gpu, "find", lambda: T4)
     monkeypatch.setattr(toolchain, "find", lambda _: TOOLS)
-    return CudaDevice(CLAIM, cache=tmp_path / "cache")
+    return CudaDevice(CLAIM)
 
 
 def variant(name: str) -> Variant:
@@ -151,7 +152,7 @@ def test_a_source_that_does_not_compile_is_told_in_the_compilers_words(tmp_path:
     source.write_text("__global__ void k(float* x) { x[0] = undeclared; }\n")
     found = gpu.find()
     with pytest.raises(CompileError, match="undeclared") as caught:
-        extension.build(source, ("-O3",), gpu=found, toolchain=toolchain.find(found), cache=tmp_path)
+        extension.build(source, ("-O3",), gpu=found, toolchain=toolchain.find(found))
     assert str(tmp_path) not in caught.value.log
     shutil.rmtree(tmp_path / "cuda")
 

@@ -21,6 +21,11 @@ request = json.loads(sys.argv[1])
 """
 
 
+@pytest.fixture(autouse=True)
+def _own_cache(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    monkeypatch.setenv("AUDIT_CACHE", str(tmp_path / "cache"))
+
+
 def test_published_flags_pass_as_written() -> None:
     flags = ("-O3", "--use_fast_math", "-std=c++17", "-Xptxas=-v", "--maxrregcount=64", "-DN=4")
     assert compile.checked_flags(flags) == flags
@@ -59,7 +64,7 @@ def tools(tmp_path: Path) -> Toolchain:
 
 
 def key(source: Path, tools: Toolchain, *flags: str, card: gpu.Gpu = H100) -> str:
-    own = copied(source, flags, arch=card.arch, toolchain=tools, cache=tools.cuda_home.parent / "cache")
+    own = copied(source, flags, arch=card.arch, toolchain=tools)
     return extension.build_key(own, flags, gpu=card, toolchain=tools)
 
 
@@ -86,12 +91,12 @@ def test_a_build_sees_what_the_compiler_named_and_nothing_else(tmp_path: Path, t
     source.write_text('#include "below/tiles.cuh"\n#include <cstdio>\n')
     for name in ("below/tiles.cuh", "other.cuh"):
         (source.parent / name).write_text("#define TILE 16\n")
-    own = copied(source, (), arch="9.0", toolchain=tools, cache=tmp_path / "cache")
+    own = copied(source, (), arch="9.0", toolchain=tools)
     there = {path.relative_to(own.source.parent).as_posix() for path in own.source.parent.rglob("*.cu*")}
     assert {one.file for one in own.reads} == there == {"claimed.cu", "below/tiles.cuh"}
     source.write_text('#include "absent.h"\n')
     with pytest.raises(CompileError, match=r"absent\.h: No such file"):
-        copied(source, (), arch="9.0", toolchain=tools, cache=tmp_path / "cache")
+        copied(source, (), arch="9.0", toolchain=tools)
 
 
 def fake_builder(monkeypatch: pytest.MonkeyPatch, folder: Path, work: str) -> None:
@@ -111,11 +116,11 @@ WRITES = "pathlib.Path(request['folder'], request['name'] + '.so').write_text('x
 def test_a_build_is_made_once_and_leaves_only_itself(
     monkeypatch: pytest.MonkeyPatch, tmp_path: Path, tools: Toolchain
 ) -> None:
-    source, cache = tmp_path / "k.cu", tmp_path / "cache"
+    source = tmp_path / "k.cu"
     source.write_text("// a kernel\n")
     fake_builder(monkeypatch, tmp_path, WRITES)
-    first = extension.build(source, ("-O3",), gpu=H100, toolchain=tools, cache=cache)
-    again = extension.build(source, ("-O3",), gpu=H100, toolchain=tools, cache=cache)
+    first = extension.build(source, ("-O3",), gpu=H100, toolchain=tools)
+    again = extension.build(source, ("-O3",), gpu=H100, toolchain=tools)
     assert (first.from_cache, again.from_cache, first.library) == (False, True, again.library)
     assert {path.name for path in first.library.parent.iterdir()} == {f"{first.module}.so", "built.json", SEAL}
     assert first.flags == ("-O3", "TORCH_CUDA_ARCH_LIST=9.0a")
@@ -134,7 +139,7 @@ def test_what_the_compiler_says_is_the_error(monkeypatch: pytest.MonkeyPatch, tm
     source.write_text("x")
     fake_builder(monkeypatch, tmp_path, "print('/a/b/k.cu(3): error: identifier \"y\" is undefined'); sys.exit(1)")
     with pytest.raises(CompileError) as caught:
-        extension.build(source, (), gpu=H100, toolchain=tools, cache=tmp_path / "cache")
+        extension.build(source, (), gpu=H100, toolchain=tools)
     assert caught.value.log == 'k.cu(3): error: identifier "y" is undefined'
     assert caught.value.header_set == "published"
     assert not [path for path in (tmp_path / "cache" / "cuda").iterdir() if path.is_dir()]
@@ -143,11 +148,11 @@ def test_what_the_compiler_says_is_the_error(monkeypatch: pytest.MonkeyPatch, tm
 def test_a_build_that_does_not_end_is_killed(monkeypatch: pytest.MonkeyPatch, tmp_path: Path, tools: Toolchain) -> None:
     source = tmp_path / "k.cu"
     source.write_text("x")
-    copied(source, (), arch=H100.arch, toolchain=tools, cache=tmp_path / "cache")
+    copied(source, (), arch=H100.arch, toolchain=tools)
     monkeypatch.setattr(compile, "BUILD_LIMIT_S", 0.5)
     fake_builder(monkeypatch, tmp_path, "time.sleep(60)")
     with pytest.raises(CompileError, match=r"had not ended after 0\.5 s"):
-        extension.build(source, (), gpu=H100, toolchain=tools, cache=tmp_path / "cache")
+        extension.build(source, (), gpu=H100, toolchain=tools)
 
 
 def test_a_log_keeps_the_compilers_words_only() -> None:

@@ -54,13 +54,13 @@ def test_gcc_compiles_the_host_part_and_its_symbols_name_every_kernel(tmp_path: 
 
 def test_a_missing_source_is_bad_input(tmp_path: Path) -> None:
     with pytest.raises(BadInput, match="cannot be read"):
-        fast.build(tmp_path / "none.cu", flags=(), compute_capability=90, cache_folder=tmp_path)
+        fast.build(tmp_path / "none.cu", flags=(), compute_capability=90)
 
 
 def test_a_source_without_kernels_is_for_the_published_build(tmp_path: Path) -> None:
     (tmp_path / "k.cu").write_text("// __global__ in a comment is none\nint forward() { return 0; }\n")
     with pytest.raises(fast_toolchain.NotFast, match="defines no kernel"):
-        fast.build(tmp_path / "k.cu", flags=(), compute_capability=90, cache_folder=tmp_path)
+        fast.build(tmp_path / "k.cu", flags=(), compute_capability=90)
 
 
 def test_a_refusal_is_unsupported_and_speaks_of_the_published_build() -> None:

@@ -113,8 +113,9 @@ def told(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Any]:
     folder = tmp_path_factory.mktemp("fast")
     (folder / "source.cu").write_text(SOURCE)
     card = gpu.find().compute_capability
-    built = fast.build(folder / "source.cu", flags=("-O3",), compute_capability=card, cache_folder=folder)
-    again = fast.build(folder / "source.cu", flags=("-O3",), compute_capability=card, cache_folder=folder)
+    with pytest.MonkeyPatch.context() as changed:
+        changed.setenv("AUDIT_CACHE", str(folder))
+        built, again = (fast.build(folder / "source.cu", flags=("-O3",), compute_capability=card) for _ in range(2))
     assert (built.from_cache, again.from_cache) == (False, True)
     assert built.left_out == ("inner::scale<c10::Half, 128>",)
     known = {str(file): digest for file, digest in fast_digests(built).items()}

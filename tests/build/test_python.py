@@ -128,7 +128,7 @@ def test_a_cuda_text_that_does_not_compile_is_told_in_the_compilers_words(folder
 
 
 def test_a_gpu_needs_no_build_of_a_source_without_extensions(folder: Path) -> None:
-    builder = PythonBuilder(GPU, TOOLS, folder / "cache")
+    builder = PythonBuilder(GPU, TOOLS)
     built = builder.build(written(folder, PLAIN), variant(), FOLDER.claim, level="fast")
     asked = built.settings(memory="plain", order="forward", check=False)
     assert isinstance(asked, CudaPythonSettings)
@@ -147,4 +147,4 @@ def test_a_gpu_needs_no_build_of_a_source_without_extensions(folder: Path) -> No
 def test_a_source_that_does_not_load_says_why(folder: Path, text: str, error: type[Exception], words: str) -> None:
     source = written(folder, f"import torch.utils.cpp_extension\n{text}{PLAIN}")
     with pytest.raises(error, match=words):
-        PythonBuilder(GPU, TOOLS, folder / "cache").build(source, variant(), FOLDER.claim, level="fast")
+        PythonBuilder(GPU, TOOLS).build(source, variant(), FOLDER.claim, level="fast")

@@ -22,7 +22,6 @@ from audit.build.cuda import compile, fast_toolchain
 from audit.build.cuda.device import CudaDevice
 from audit.build.device import AuditDevice
 from audit.build.emulated import toolchain
-from audit.build.emulated.cache import cache_folder
 from audit.build.emulated.device import EmulatedDevice
 from audit.model import Claim
 from audit.model.errors import AuditError
@@ -40,7 +39,7 @@ def main() -> None:
     if sys.argv[1] == "emulated":
         resource.setrlimit(resource.RLIMIT_DATA, (MEMORY, MEMORY))
     else:
-        fast_toolchain.prepare(cache_folder())  # made in the background it would look like something left behind
+        fast_toolchain.prepare()  # made in the background it would look like something left behind
     with Workers(places(1)) as workers:
         for line in sys.stdin:
             request = json.loads(line)

@@ -17,7 +17,7 @@ from audit.build.cuda.fast_symbols import defined, plain_name
 from audit.build.cuda.fast_toolchain import NotFast
 from audit.build.cuda.toolchain import working_sanitizer
 from audit.build.device import BuiltVariant, Levels
-from audit.build.emulated.cache import cache_folder, digests
+from audit.build.emulated.cache import digests
 from audit.build.names import FAST_MANIFEST, IMAGE
 from audit.build.settings import (
     CheckedSettings,
@@ -91,7 +91,6 @@ class CudaDevice:
 
     Args:
         claim: has the published flags.
-        cache: folder of finished builds; None is the user's own.
 
     Raises:
         BadInput: no GPU here, or no compiler for it; says what to install.
@@ -99,9 +98,8 @@ class CudaDevice:
 
     levels = Levels(first=FAST, published=PUBLISHED, oldest=OLDEST)
 
-    def __init__(self, claim: Claim, *, cache: Path | None = None) -> None:
+    def __init__(self, claim: Claim) -> None:
         self._claim = claim
-        self._cache = cache or cache_folder()
         self._gpu = gpu.find()
         self._toolchain = toolchain.find(self._gpu)
         self._pool = ThreadPoolExecutor(max_workers=2)
@@ -162,7 +160,7 @@ class CudaDevice:
             self._headers.result()  # compilers that all read torch's headers would compete for the cores
         checker = self._checker().result() if level == FAST and variant.probe == CHECKED else None
         flags = flags if checker is None else _with_lines(flags)
-        built = fast.build(source, flags=flags, compute_capability=card, portable=portable, cache_folder=self._cache)
+        built = fast.build(source, flags=flags, compute_capability=card, portable=portable)
         if built.left_out and self._claim.dtype != "float32":
             raise NotFast(f"kernels over torch's own types ({built.left_out[0]})")
         note = _note(variant, level, built, header_set=FAST, log="")
@@ -172,7 +170,7 @@ class CudaDevice:
     def _published(self, source: Path, variant: Variant, flags: tuple[str, ...]) -> CudaVariant:
         card, tools = self._gpu, self._toolchain
         try:
-            built = extension.build(source, _with_lines(flags), gpu=card, toolchain=tools, cache=self._cache)
+            built = extension.build(source, _with_lines(flags), gpu=card, toolchain=tools)
         except CompileError as error:
             if not (absent := _ABSENT.findall(error.log)):
                 raise
@@ -193,11 +191,11 @@ class CudaDevice:
     def _python(self, source: Path, variant: Variant, level: str) -> CudaVariant:
         from audit.build.python.cuda import PythonBuilder  # it imports this module
 
-        return PythonBuilder(self._gpu, self._toolchain, self._cache).build(source, variant, self._claim, level=level)
+        return PythonBuilder(self._gpu, self._toolchain).build(source, variant, self._claim, level=level)
 
     def _share_headers(self) -> None:
         with suppress(NotFast):  # every build that needs them reports it
-            fast_toolchain.prepare(self._cache)
+            fast_toolchain.prepare()
 
 
 def fast_digests(built: FastBuild) -> dict[Path, str]:

@@ -22,7 +22,7 @@ from audit.build.cuda.gpu import Gpu
 from audit.build.cuda.toolchain import Toolchain
 from audit.build.dependencies import listed, own_files, torch_headers, wheels
 from audit.build.emulated import toolchain as host
-from audit.build.emulated.cache import fingerprint, made
+from audit.build.emulated.cache import cache_folder, fingerprint, made
 from audit.build.names import TORCH_MACROS
 from audit.model import SourceFile, untrusted
 from audit.model.errors import CompileError, Unsupported
@@ -50,7 +50,7 @@ class CudaBuild:
     reads: tuple[SourceFile, ...]
 
 
-def build(source: Path, flags: tuple[str, ...], *, gpu: Gpu, toolchain: Toolchain, cache: Path) -> CudaBuild:
+def build(source: Path, flags: tuple[str, ...], *, gpu: Gpu, toolchain: Toolchain) -> CudaBuild:
     """Compile the unmodified source for that GPU, or take it from the cache.
 
     Args:
@@ -58,7 +58,6 @@ def build(source: Path, flags: tuple[str, ...], *, gpu: Gpu, toolchain: Toolchai
         flags: nvcc's, in order, as published.
         gpu: the only target.
         toolchain: the compiler.
-        cache: folder of finished builds; parallel audits may share it.
 
     Raises:
         BadInput: a flag with a target or a path.
@@ -66,9 +65,9 @@ def build(source: Path, flags: tuple[str, ...], *, gpu: Gpu, toolchain: Toolchai
         Unsupported: it reads a file that is neither the claim's nor the compiler's.
     """
     flags = checked_flags(flags)
-    own = copied(source, flags, arch=gpu.arch, toolchain=toolchain, cache=cache)
+    own = copied(source, flags, arch=gpu.arch, toolchain=toolchain)
     key = build_key(own, flags, gpu=gpu, toolchain=toolchain)
-    module, entry = f"audited_{key}", cache / "cuda" / key
+    module, entry = f"audited_{key}", cache_folder() / "cuda" / key
     started = time.monotonic()
 
     def make(folder: Path) -> None:
@@ -128,15 +127,16 @@ class Copied:
     reads: tuple[SourceFile, ...]
 
 
-def copied(source: Path, flags: tuple[str, ...], *, arch: str, toolchain: Toolchain, cache: Path) -> Copied:
+def copied(source: Path, flags: tuple[str, ...], *, arch: str, toolchain: Toolchain) -> Copied:
     """Ask nvcc which files it reads, in its passes for host and device, and copy those of the claim.
+
+    The copies are kept until a file in the source's folder changes.
 
     Args:
         source: the `.cu` file.
         flags: nvcc's, as published.
         arch: the one target, as "9.0a".
         toolchain: the compiler.
-        cache: keeps the copies until a file in the source's folder changes.
 
     Raises:
         CompileError: nvcc's preprocessor refuses the source.
@@ -145,7 +145,7 @@ def copied(source: Path, flags: tuple[str, ...], *, arch: str, toolchain: Toolch
     path = source.parent.resolve() / source.name
     made_by = (arch, toolchain.torch, toolchain.nvcc)
     key = fingerprint([path.name, *flags, *made_by, *dependencies.marks(path.parent)])
-    entry = cache / "cuda-sources" / f"{path.stem[:40]}-{key}"
+    entry = cache_folder() / "cuda-sources" / f"{path.stem[:40]}-{key}"
     made(entry, lambda folder: _copy(path, flags, folder, arch=arch, toolchain=toolchain))
     note = json.loads((entry / NOTE).read_text(encoding="utf-8"))
     return Copied(entry / FOLDER / path.name, tuple(map(SourceFile.model_validate, note)))

@@ -19,8 +19,8 @@ from audit.build.cuda.fast_symbols import Symbol, device_variables, offset_of, s
 from audit.build.cuda.fast_toolchain import FastToolchain, NotFast
 from audit.build.dependencies import listed, own_files
 from audit.build.device_part import device_text
-from audit.build.emulated import cache, toolchain
-from audit.build.emulated.cache import fingerprint, made
+from audit.build.emulated import toolchain
+from audit.build.emulated.cache import cache_folder, fingerprint, made
 from audit.build.names import FAST_MANIFEST, IMAGE, OPENER
 from audit.model import SourceFile, untrusted
 from audit.model.errors import Unsupported, first_error
@@ -67,7 +67,6 @@ def build(
     flags: tuple[str, ...],
     compute_capability: int,
     portable: bool = False,
-    cache_folder: Path | None = None,
 ) -> FastBuild:
     """Compile an unmodified torch extension, or take it from the cache.
 
@@ -76,14 +75,12 @@ def build(
         flags: nvcc's, in order, as published.
         compute_capability: that of the only target, e.g. 90.
         portable: whether to make PTX for that compute capability, which newer GPUs run too.
-        cache_folder: replaces the user's cache; parallel builds may share it.
 
     Raises:
         BadInput: the source is missing or is no UTF-8.
         NotFast: this build does not take the source or a flag, or one of the compilers refuses it.
     """
     started = time.monotonic()
-    own = cache_folder or cache.cache_folder()
     text = untrusted.text(source_path)
     source = parse(text)
     if "__global__" not in source.masked:
@@ -91,11 +88,11 @@ def build(
     tools = fast_toolchain.find()
     given = translated(flags, compute_capability=compute_capability, standard=tools.standard, portable=portable)
     host = operator_includes(source, tools.operators) + given.defines + host_part(source, name=source_path.name)
-    job = _Job(source, host, given, own, tools)
+    job = _Job(source, host, given, tools)
     key = fingerprint([_RECIPE, *tools.identity, *given.device, host, job.device])
-    target = own / "fast" / f"{source_path.stem[:40]}-{key}"
+    target = cache_folder() / "fast" / f"{source_path.stem[:40]}-{key}"
     with ThreadPoolExecutor(max_workers=1) as pool:
-        binding = pool.submit(fast_toolchain.binding, own)
+        binding = pool.submit(fast_toolchain.binding)
         from_cache = made(target, job.make)
     manifest = json.loads((target / FAST_MANIFEST).read_text(encoding="utf-8"))
     return FastBuild(
@@ -115,8 +112,8 @@ def build(
 class _Job:
     """The compilation of one source by both compilers."""
 
-    def __init__(self, source: CudaSource, host: str, flags: Flags, own: Path, tools: FastToolchain) -> None:
-        self._source, self._host, self._flags, self._cache, self._tools = source, host, flags, own, tools
+    def __init__(self, source: CudaSource, host: str, flags: Flags, tools: FastToolchain) -> None:
+        self._source, self._host, self._flags, self._tools = source, host, flags, tools
         self.device = device_text(source)
 
     def make(self, folder: Path) -> None:
@@ -142,7 +139,7 @@ class _Job:
         (folder / FAST_MANIFEST).write_text(json.dumps(manifest), encoding="utf-8")
 
     def _compile_host(self, folder: Path) -> None:
-        header = fast_toolchain.header_now(self._cache, folder)
+        header = fast_toolchain.header_now(folder)
         flags = self._tools.host_flags
         compile_ = [*flags, "-include", str(header), "-MD", "-MF", RULE, "-c", "host.cpp", "-o", "host.o"]
         for arguments in (compile_, [*_LINK, "host.o", "-o", LIBRARY]):

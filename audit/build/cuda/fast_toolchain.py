@@ -12,7 +12,7 @@ from pathlib import Path
 
 from audit.build.cuda import toolchain as cuda_toolchain
 from audit.build.emulated import toolchain
-from audit.build.emulated.cache import fingerprint, is_whole, made
+from audit.build.emulated.cache import cache_folder, fingerprint, is_whole, made
 from audit.model.errors import AuditError, Unsupported
 from audit.sandbox import command
 
@@ -91,14 +91,17 @@ def find() -> FastToolchain:
     return FastToolchain(host.version, host.torch, host.torch_version, nvrtc, include, flags)
 
 
-def prepare(folder: Path) -> None:
-    """Make the precompiled header and the binding's library, unless they exist."""
+def prepare() -> None:
+    """Make the precompiled header and the binding's library, unless they exist. Raises NotFast if this machine cannot.
+
+    Builds need not wait for it: without the precompiled header they read torch's headers themselves.
+    """
     with ThreadPoolExecutor(max_workers=2) as pool:
-        for job in (pool.submit(header, folder), pool.submit(binding, folder)):
+        for job in (pool.submit(header), pool.submit(binding)):
             job.result()
 
 
-def header(folder: Path) -> Path:
+def header() -> Path:
     """Return the first include of a host part, with its precompiled form next to it. Raises NotFast."""
     tools = find()
 
@@ -107,24 +110,24 @@ def header(folder: Path) -> Path:
         arguments = [*tools.host_flags, "-x", "c++-header", PRELUDE, "-o", f"{PRELUDE}.gch"]
         _run(arguments, unfinished)
 
-    target = _header_folder(folder)
+    target = _header_folder()
     made(target, make)
     return target / PRELUDE
 
 
-def header_now(folder: Path, build: Path) -> Path:
+def header_now(build: Path) -> Path:
     """Return the precompiled header if it exists, else a plain one written to `build`: one build is faster without."""
-    if is_whole(finished := _header_folder(folder)):
+    if is_whole(finished := _header_folder()):
         return finished / PRELUDE
     (build / PRELUDE).write_text(_PRELUDE_TEXT, encoding="utf-8")
     return build / PRELUDE
 
 
-def binding(folder: Path) -> Path:
+def binding() -> Path:
     """Return the library that calls a module's functions for Python, which the emulated device has too."""
     tools = find()
     source = toolchain.RUNTIME_SOURCES / "bind.cpp"
-    target = folder / "fast-binding" / fingerprint([*tools.identity, source.read_bytes()])
+    target = cache_folder() / "fast-binding" / fingerprint([*tools.identity, source.read_bytes()])
 
     def make(unfinished: Path) -> None:
         _run([*tools.host_flags, "-shared", str(source), "-o", "libcufast_binding.so"], unfinished)
@@ -163,8 +166,8 @@ def run_nvrtc(  # noqa: PLR0913
     return command.run(words, folder=image.parent, limit_s=limit_s, reads=reads)
 
 
-def _header_folder(folder: Path) -> Path:
-    return folder / "fast-headers" / fingerprint(find().identity)
+def _header_folder() -> Path:
+    return cache_folder() / "fast-headers" / fingerprint(find().identity)
 
 
 def _run(arguments: list[str], folder: Path) -> None:

@@ -10,7 +10,6 @@ import hashlib
 import json
 import re
 import time
-from collections.abc import Callable
 from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
@@ -19,15 +18,13 @@ from typing import Any
 from audit.build import dependencies
 from audit.build.emulated import imports, prepared, preprocess, ptx, rewrite, rewrite_limits, rewrite_shared, toolchain
 from audit.build.emulated.cache import cache_folder, fingerprint, made
-from audit.build.emulated.prepared import HeaderSet, prepare
+from audit.build.emulated.prepared import HeaderSet, Progress, silent
 from audit.build.emulated.preprocess import COMPILES, OWN, TEXT
 from audit.build.names import DEVICE_PREFIX
 from audit.model import SourceFile, untrusted
 from audit.model.errors import CompileError, Unsupported
 from audit.review.cuda_source import CudaSource, parse
 from audit.review.unsupported import unsupported
-
-__all__ = ["EmulatedBuild", "build", "prepare"]
 
 KEY = "rung"  # of the header set, in the files of caches
 UNIT = "unit.json"
@@ -92,8 +89,7 @@ def build(
     *,
     optimisation: str = "O2",
     compute_capability: int = 75,
-    cache: Path | None = None,
-    progress: Callable[[str], None] | None = None,
+    progress: Progress = silent,
 ) -> EmulatedBuild:
     """Compile a source for the emulated device, or find it compiled.
 
@@ -101,7 +97,6 @@ def build(
         source_path: a torch extension in one file; its own headers are in its folder or below.
         optimisation: "O2", or "O0" for an independent second build of the source's own functions.
         compute_capability: that of the modelled GPU, e.g. 75.
-        cache: replaces the user's cache (see `audit.build.emulated.cache`).
         progress: takes the current step in a few words.
 
     Raises:
@@ -111,25 +106,23 @@ def build(
     """
     if optimisation not in _SLOWER:
         raise ValueError(f"unknown optimisation {optimisation}; known: {', '.join(_SLOWER)}")
-    tell = progress or (lambda _: None)
     text = untrusted.text(source_path)
     source = parse(text)
     for construct in unsupported(source):
         raise Unsupported(construct.construct, line=construct.line)
-    own = cache or cache_folder()
-    prefix = prepared.sources(own).prefix
+    prefix = prepared.sources().prefix
     translated = rewrite.rewrite(source, name=source_path.name, compute_capability=compute_capability, prefix=prefix)
     translated = _SLOWER[optimisation] + translated
     tools, folder = toolchain.find(), source_path.resolve().parent
     own_headers = rewrite.headers(source, folder / source_path.name, prefix=prefix)
     texts = [prefix, translated, *own_headers.values(), *dependencies.marks(folder)]
     key = fingerprint([_RECIPE, *tools.identity, *ptx.sources(), *texts])
-    job = _Job(source, translated, own_headers, folder / source_path.name, own, tell)
-    made(unit := own / "units" / f"{source_path.stem[:40]}-{key}", job.preprocess)
+    job = _Job(source, translated, own_headers, folder / source_path.name, progress)
+    made(unit := cache_folder() / "units" / f"{source_path.stem[:40]}-{key}", job.preprocess)
     note = json.loads((unit / UNIT).read_text(encoding="utf-8"))
-    job.kernel(target := own / "kernels" / note["kernel"], unit / TEXT, note[KEY])
+    job.kernel(target := cache_folder() / "kernels" / note["kernel"], unit / TEXT, note[KEY])
     reads = (SourceFile.of(source_path.name, text.encode()), *map(SourceFile.model_validate, note["reads"]))
-    runtime = prepared.runtime(tell, folder=cache)
+    runtime = prepared.runtime(progress)
     return replace(_recorded(target, runtime), from_cache=not job.compiled, reads=reads)
 
 
@@ -142,11 +135,10 @@ class _Job:
         translated: str,
         own_headers: dict[str, str],
         path: Path,
-        cache: Path,
-        tell: Callable[[str], None],
+        tell: Progress,
     ) -> None:
         self._source, self._translated, self._own_headers = source, translated, own_headers
-        self._path, self._cache, self._tell = path, cache, tell
+        self._path, self._tell = path, tell
         self.compiled = False
 
     def preprocess(self, unfinished: Path) -> None:
@@ -164,7 +156,7 @@ class _Job:
 
     def _try(self, header_set: HeaderSet, unfinished: Path) -> str | None:
         """Return the compiler's log if it refuses the source with this header set."""
-        header, flags = prepared.header(header_set, self._tell, folder=self._cache), self._flags(header_set)
+        header, flags = prepared.header(header_set, self._tell), self._flags(header_set)
         operators = _operator_includes(self._source) if header_set == "micro" else ""
         try:
             reads = self._preprocess(operators + self._translated, unfinished, header, flags)
@@ -172,9 +164,9 @@ class _Job:
             self._check_words(text, [self._path, *(self._path.parent / one.file for one in reads)])
             key = fingerprint([_RECIPE, *toolchain.find().identity, *flags, *_LINK, text.read_bytes()])
             name = f"{self._path.stem[:40]}-{key}"
-            self.kernel(self._cache / "kernels" / name, text, header_set)
+            self.kernel(cache_folder() / "kernels" / name, text, header_set)
         except CompileError as error:
-            prefix = prepared.sources(self._cache).prefix
+            prefix = prepared.sources().prefix
             return error.log.replace(prefix, DEVICE_PREFIX).replace(prefix.upper(), DEVICE_PREFIX.upper())
         note = {KEY: header_set, "kernel": name, "reads": [one.model_dump() for one in reads]}
         (unfinished / UNIT).write_text(json.dumps(note), encoding="utf-8")
@@ -187,7 +179,7 @@ class _Job:
         for path, changed in self._own_headers.items():
             (folder / OWN / path).parent.mkdir(parents=True, exist_ok=True)
             (folder / OWN / path).write_text(changed, encoding="utf-8")
-        named, first, text = prepared.sources(self._cache), [header], folder / TEXT
+        named, first, text = prepared.sources(), [header], folder / TEXT
         read = partial(
             preprocess.preprocess, translated, self._path, folder, headers=first, flags=flags, ours=[named.folder]
         )
@@ -200,7 +192,7 @@ class _Job:
         return reads
 
     def _flags(self, header_set: HeaderSet) -> tuple[str, ...]:
-        return (*prepared.sources(self._cache).flags, *toolchain.find().flags, *prepared.header_set_flags(header_set))
+        return (*prepared.sources().flags, *toolchain.find().flags, *prepared.header_set_flags(header_set))
 
     def _check_words(self, text: Path, own: list[Path]) -> None:
         if any(preprocess.has_markers(path.read_text(encoding="utf-8", errors="replace")) for path in own):
@@ -209,7 +201,7 @@ class _Job:
             raise Unsupported(found[0], line=found[1])
 
     def _check_imports(self, library: Path) -> None:
-        if found := imports.refused(library, prefix=prepared.sources(self._cache).prefix):
+        if found := imports.refused(library, prefix=prepared.sources().prefix):
             name, why = found
             used = re.search(rf"\b{re.escape(name)}\b", self._source.masked)
             raise Unsupported(why, line=self._source.line_of(used.start()) if used else 0)
@@ -217,7 +209,7 @@ class _Job:
     def _compile(self, text: Path, header_set: HeaderSet, unfinished: Path) -> None:
         """Make the library, and write a note about its compilation."""
         started, tools = time.monotonic(), toolchain.find()
-        header = prepared.header(header_set, self._tell, folder=self._cache)
+        header = prepared.header(header_set, self._tell)
         self._tell(f"compiling {self._path.stem} against header set {header_set}")
         self.compiled = True
         (unfinished / TEXT).write_bytes(text.read_bytes())

@@ -24,20 +24,26 @@ _TORCH = re.compile(r"#include <(?:ATen|c10)/")
 _RUNTIME_FLAGS = ("-std=c++20", "-O2", "-fPIC", "-shared", "-U_FORTIFY_SOURCE", "-fvisibility=hidden", "-g1")
 
 
-def prepare(progress: Callable[[str], None] | None = None, *, folder: Path | None = None) -> None:
+Progress = Callable[[str], None]
+"""Takes the current step in a few words."""
+
+
+def silent(_: str) -> None:
+    """Tell nobody."""
+
+
+def prepare() -> None:
     """Make the runtime and the first header set in parallel, unless they exist."""
-    tell = progress or (lambda _: None)
     with ThreadPoolExecutor(max_workers=2) as pool:
-        jobs = [pool.submit(runtime, tell, folder=folder), pool.submit(header, "micro", tell, folder=folder)]
-        for job in jobs:
+        for job in (pool.submit(runtime), pool.submit(header, "micro")):
             job.result()
 
 
-def runtime(progress: Callable[[str], None], *, folder: Path | None = None) -> Path:
+def runtime(progress: Progress = silent) -> Path:
     """Return the path of the runtime's library, `lib<prefix>.so`; compile it if it is not in the cache."""
-    tools, named = toolchain.find(), sources(folder)
+    tools, named = toolchain.find(), sources()
     key = cache.fingerprint([*tools.identity, *_RUNTIME_FLAGS, named.prefix])
-    target = (folder or cache.cache_folder()) / "runtime" / key
+    target = cache.cache_folder() / "runtime" / key
 
     def make(unfinished: Path) -> None:
         progress("compiling the emulated device's runtime (once)")
@@ -57,12 +63,12 @@ def runtime(progress: Callable[[str], None], *, folder: Path | None = None) -> P
     return target / f"lib{named.prefix}.so"
 
 
-def header(header_set: HeaderSet, progress: Callable[[str], None], *, folder: Path | None = None) -> Path:
+def header(header_set: HeaderSet, progress: Progress = silent) -> Path:
     """Return the first include of a header set, with its precompiled form next to it."""
-    tools, named = toolchain.find(), sources(folder)
+    tools, named = toolchain.find(), sources()
     flags = header_set_flags(header_set)
     key = cache.fingerprint([*tools.identity, *flags, named.prefix, header_set])
-    target = (folder or cache.cache_folder()) / "headers" / f"{header_set}-{key}"
+    target = cache.cache_folder() / "headers" / f"{header_set}-{key}"
 
     def make(unfinished: Path) -> None:
         progress(f"precompiling torch's headers, set {header_set} (once)")
@@ -115,9 +121,9 @@ class Sources:
         return (f"-isystem{self.include}",)
 
 
-def sources(folder: Path | None = None) -> Sources:
-    """Return the sources in that cache; write them if they are missing."""
-    target = (folder or cache.cache_folder()) / "device" / _contents()
+def sources() -> Sources:
+    """Return the sources in the cache; write them if they are missing."""
+    target = cache.cache_folder() / "device" / _contents()
     cache.made(target, _renamed)
     return Sources(target, (target / PREFIX).read_text(encoding="utf-8"))
 

@@ -5,11 +5,11 @@ from __future__ import annotations
 import json
 import subprocess
 import sys
-from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 
 from audit.build.emulated.build import build
+from audit.build.emulated.prepared import Progress, silent
 from audit.model.errors import AuditError
 
 SOURCE = Path(__file__).with_name("selftest.cu")
@@ -31,7 +31,7 @@ class FeatureResult:
     detail: str
 
 
-def selftest(*, optimisation: str = "O2", progress: Callable[[str], None] | None = None) -> list[FeatureResult]:
+def selftest(*, optimisation: str = "O2", progress: Progress = silent) -> list[FeatureResult]:
     """Build and run every feature, in a process of its own.
 
     Raises:

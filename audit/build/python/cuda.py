@@ -13,7 +13,7 @@ from audit.build.cuda.compile import compiler_words, environment, run_child
 from audit.build.cuda.device import CudaVariant
 from audit.build.cuda.gpu import Gpu
 from audit.build.cuda.toolchain import Toolchain
-from audit.build.emulated.cache import digests, fingerprint, made
+from audit.build.emulated.cache import cache_folder, digests, fingerprint, made
 from audit.build.names import FOLDERS
 from audit.build.python.child import MANIFEST
 from audit.build.python.source import HEADER_SET, PythonSource, init_inputs, isolated
@@ -32,11 +32,10 @@ LEFT: dict[str, Any] = {"loaded": False, "extensions": {}, "left": True}
 
 @dataclass(frozen=True)
 class PythonBuilder:
-    """Builds `.py` variants for one GPU; parallel audits may share `cache`."""
+    """Builds `.py` variants for one GPU."""
 
     gpu: Gpu
     toolchain: Toolchain
-    cache: Path
 
     def build(self, source: Path, variant: Variant, claim: Claim, *, level: str) -> CudaVariant:
         """Parse the source and, where it builds extensions, run it once in a child to build them.
@@ -74,13 +73,15 @@ class PythonBuilder:
         """Return the folder of the source's extensions, and whether it existed already."""
         tools = self.toolchain
         made_by = [self.gpu.arch, tools.torch, str(tools.torch_cuda), tools.nvcc, sys.version.split()[0]]
-        entry = self.cache / "python" / f"built-{fingerprint([json.dumps(request), *made_by])}"
+        entry = cache_folder() / "python" / f"built-{fingerprint([json.dumps(request), *made_by])}"
         env = environment(self.gpu.arch, tools)
         return entry, made(entry, lambda folder: _build(request, folder, env))
 
     def _loaded(self, request: dict[str, Any], entry: Path | None) -> CudaPython:
         result = environment(self.gpu.arch, self.toolchain)
-        own = self.cache / "python" / f"kept-{fingerprint([request['source'], self.gpu.arch, self.toolchain.torch])}"
+        own = (
+            cache_folder() / "python" / f"kept-{fingerprint([request['source'], self.gpu.arch, self.toolchain.torch])}"
+        )
         folders = {name: own / folder for name, folder in FOLDERS.items()}
         for folder in folders.values():
             folder.mkdir(parents=True, exist_ok=True)

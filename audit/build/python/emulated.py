@@ -72,7 +72,7 @@ def build_python(
     libraries = {
         one.key: _compiled(one, source, variant, optimisation) for one in parsed.inline if one.key not in refusals
     }
-    emulated, device = bool(libraries or parsed.triton_kernels), runtime(lambda _: None)
+    emulated, device = bool(libraries or parsed.triton_kernels), runtime()
     orders = orders_of([text]) if libraries else ORDERS
     exact = len(parsed.inline) == 1 and parsed.inline[0].unit[1]
     files = [one.library for one in libraries.values()]
