@@ -195,10 +195,8 @@ class Audit(AbstractContextManager["Audit"]):
                 self._timer.repeat()
 
     def repair(self) -> None:
-        """Changes of ours to a claimed kernel that failed, where the claim has no ablation; see `repair`.
-
-        They name a cause alone, so an error there ends no audit.
-        """
+        """Changes of ours to a claimed kernel that failed, where the claim has no ablation; see `repair`. They name a
+        cause alone, so an error there ends no audit."""
         if not (failures := repair.proved(self.record)):
             repair.write({}, self.out)
             return
@@ -246,10 +244,7 @@ class Audit(AbstractContextManager["Audit"]):
     @contextmanager
     def _stage(self, name: str) -> Iterator[None]:
         """A stage of the progress; what it found is on disk when it ends. One that breaks off leaves a report too.
-
-        Raises:
-            BadInput: the disk is full, or was made read-only.
-        """
+        Raises BadInput: the disk is full, or was made read-only."""
         with room(self.out):
             try:
                 with self._progress.stage(name):

@@ -62,12 +62,8 @@ def merge(fast: VariantResult, published: VariantResult) -> VariantResult:
 class DeviceRun:
     """A device at work for one audit; its methods may be called from several threads, each variant from one.
 
-    Args:
-        folder: the claim.
-        device: where it runs.
-        workers: the processes sessions run in.
-        scratch: a folder for inputs and outputs, empty and used by this run alone.
-        keep: takes the note of every build.
+    `scratch` is a folder for inputs and outputs, empty and used by this run alone; `keep` takes the note of every
+    build.
     """
 
     def __init__(
@@ -103,10 +99,7 @@ class DeviceRun:
 
     def make_cases(self, *, entropy: int) -> dict[str, float]:
         """Inputs and float64 results, made in a process of their own; returns the least work of the claimed shape.
-
-        Raises:
-            BadInput: `reference.py` does not do what it must; says what happened.
-        """
+        Raises BadInput: `reference.py` does not do what it must; says what happened."""
         claim = self._folder.claim
         shapes = shapes_asked.of(self._folder, self.device, self._workers, self._numbers)
         self._seed = entropy
@@ -185,14 +178,8 @@ class DeviceRun:
         fast: VariantResult | None = None,
         only: Collection[str] | None = None,
     ) -> Iterator[Finding]:
-        """Every probe about a build, and how it differs from others.
-
-        Args:
-            variant: what was built.
-            built: the build.
-            fast: the result of an earlier build of the same source, which this one replaces.
-            only: those probes alone, and no other code of the source.
-        """
+        """Every probe about a build, or `only` those and no other code of the source, and how it differs from others:
+        from the `fast` result of an earlier build of the same source, which this one replaces."""
         found: list[Finding] = []
         with self._shared() as process:
             target = self.target(variant, built, shared=process)

@@ -17,13 +17,8 @@ MOMENT_S = 0.5
 
 
 class RecordWriter:
-    """Changes one record and writes it; safe to use from several threads.
-
-    Args:
-        record: the first, with nothing found yet.
-        path: the file it is kept in.
-        command: how a reader sees a finding again that does not say so itself.
-    """
+    """Changes one record and writes it; safe to use from several threads. `command` is how a reader sees a finding
+    again that does not say so itself."""
 
     def __init__(self, record: Record, path: Path, *, command: str) -> None:
         self.record = record
@@ -93,11 +88,8 @@ class RecordWriter:
             self.put(environment=self.record.environment.model_copy(update={"sandbox": checks}))
 
     def add_build(self, note: BuildNote) -> None:
-        """Adds the note of a build, and what it read to the files the audit rests on.
-
-        Raises:
-            BadInput: a file is not as it was when the audit first read it.
-        """
+        """Adds the note of a build, and what it read to the files the audit rests on. Raises BadInput: a file is not as
+        it was when the audit first read it."""
         with self._lock:
             environment, claim = self.record.environment, self.record.claim
             compiler = note.compiler or environment.compiler
@@ -113,11 +105,8 @@ class RecordWriter:
 
 
 def taken(out: Path) -> Hold:
-    """The folder of results, made and taken; what an audit that was killed there had half written is removed.
-
-    Raises:
-        BadInput: it cannot be written, or another audit is writing there.
-    """
+    """The folder of results, made and taken; what an audit that was killed there had half written is removed. Raises
+    BadInput: it cannot be written, or another audit is writing there."""
     try:
         out.mkdir(parents=True, exist_ok=True)
         hold = Hold(out)

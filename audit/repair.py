@@ -75,17 +75,11 @@ def ask(
     writer: RecordWriter,
     progress: Progress,
 ) -> None:
-    """Build each repair and ask whether its result is right, where the claimed kernel failed.
+    """Build each repair and ask whether its result is right, where the claimed kernel failed: the probes of correctness
+    and those that the claimed kernel failed.
 
-    Asked are the probes of correctness and those that the claimed kernel failed.
-
-    Args:
-        repairs: with their sources.
-        runs: the devices of the audit.
-        folder: the claim.
-        scratch: an empty folder, for a copy of the audited files with the repairs beside them.
-        writer: of the record so far; takes the repairs, the notes of their builds, and what is found.
-        progress: where it tells what came of each.
+    `scratch` is an empty folder, for a copy of the audited files with the repairs beside them; the writer takes the
+    repairs, the notes of their builds, and what is found.
     """
     writer.put(generated=tuple(repairs))
     for one in folder.audited.sources:

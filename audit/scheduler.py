@@ -59,15 +59,8 @@ def outcome(findings: Sequence[Finding]) -> str:
 
 
 class Scheduler:
-    """Build and ask as soon as something can start; findings go into the record at once.
-
-    Args:
-        device_run: the device with its cases and builds.
-        order: the variants, in the order they matter.
-        writer: takes findings.
-        progress: shows what is done.
-        jobs: variants at work at once.
-    """
+    """Build and ask as soon as something can start, in the order that variants matter; findings go into the record at
+    once."""
 
     def __init__(
         self, device_run: DeviceRun, order: list[Variant], *, writer: RecordWriter, progress: Progress, jobs: int

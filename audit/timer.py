@@ -13,13 +13,7 @@ from audit.scheduler import Scheduler
 
 
 class Timer:
-    """Times what passed.
-
-    Args:
-        session: is waited for at the first timing.
-        scheduler: has the builds whose times count.
-        writer: has the findings so far, and takes those of the timings.
-    """
+    """Times what passed; the session is waited for at the first timing."""
 
     def __init__(self, session: Future[Session], scheduler: Scheduler, writer: RecordWriter) -> None:
         self._session, self._scheduler, self._writer = session, scheduler, writer

@@ -77,10 +77,7 @@ def own_files(names: Iterable[str], *, source: Path, build: Path, toolchain: Seq
 
 def marks(folder: Path) -> list[str]:
     """Return the names and metadata of all files in a folder, which differ after a file is made, changed or removed.
-
-    Raises:
-        Unsupported: there are more than `MOST_FILES`.
-    """
+    Raises Unsupported: there are more than `MOST_FILES`."""
     found: list[str] = []
     for parent, folders, files in os.walk(folder):
         for name in (*folders, *files):

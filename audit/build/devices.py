@@ -14,10 +14,7 @@ CHOICES = ("auto", "cuda", "emulated")
 
 def choose(name: str, claim: Claim) -> AuditDevice:
     """Return the device of that name for that claim; `auto` is a GPU if this machine can build for it and run it.
-
-    Raises:
-        BadInput: the name is unknown, or the device cannot be used here; says what to install.
-    """
+    Raises BadInput: the name is unknown, or the device cannot be used here; says what to install."""
     if name not in CHOICES:
         raise BadInput(f"--device {name}: unknown; known: {', '.join(CHOICES)}")
     if name == "cuda" or (name == "auto" and toolchain.missing() is None):

@@ -59,13 +59,9 @@ def version() -> str | None:
 
 
 def proofs(source: Path, launches: Iterable[Mapping[str, Any]]) -> list[Proof]:
-    """Return its answers about the first MOST_LAUNCHES different launches of a source.
-
-    Args:
-        source: a `.cu` file.
-        launches: those of the emulated device: `kernel` as written at the launch, `grid`, `block`,
-            `dynamic_shared_bytes`, `arguments` (integers, None for other types).
-    """
+    """Return its answers about the first MOST_LAUNCHES different launches of a `.cu` file, by those of the emulated
+    device: `kernel` as written at the launch, `grid`, `block`, `dynamic_shared_bytes`, `arguments` (integers, None for
+    others)."""
     different: dict[str, Mapping[str, Any]] = {}
     for launch in launches:
         if not launch.get("refused") and launch.get("arguments") is not None:

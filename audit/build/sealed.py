@@ -16,12 +16,8 @@ class Changed(RuntimeError):
 
 
 def checked(path: Path, digests: Mapping[Path, str]) -> bytes:
-    """Return the bytes of a file with the judge's SHA-256.
-
-    Raises:
-        Changed: the bytes have another one, or the judge has none.
-        OSError: the file cannot be read.
-    """
+    """Return the bytes of a file with the judge's SHA-256. Raises Changed if they have another one, or the judge has
+    none."""
     data = path.read_bytes()
     if hashlib.sha256(data).hexdigest() != digests.get(path):
         raise Changed(f"{path.name} is not the file that was built; run the audit again")
@@ -29,12 +25,8 @@ def checked(path: Path, digests: Mapping[Path, str]) -> bytes:
 
 
 def sealed(path: Path, digests: Mapping[Path, str] | None) -> Path:
-    """Return the path of a checked, immutable copy in memory, which lasts as long as this process.
-
-    Args:
-        path: a library.
-        digests: see `checked`; None returns the file itself, where no claimed code runs.
-    """
+    """Return the path of a checked, immutable copy of a library in memory, which lasts as long as this process. Without
+    digests return the file itself, where no claimed code runs."""
     if digests is None:
         return path
     data = checked(path, digests)

@@ -76,12 +76,8 @@ def of_torch(log: str) -> Refusal | None:
 
 
 def of_nvcc(source: Path, *, compute_capability: int) -> Refusal | None:
-    """Return nvcc's refusal of the source; None where it compiles, there is no nvcc, or it takes too long.
-
-    Args:
-        source: a `.cu` file, or a `.py` that builds extensions from texts.
-        compute_capability: the source's least one, 75 for 7.5.
-    """
+    """Return nvcc's refusal of a `.cu` file, or of a `.py` that builds an extension from texts; None where it compiles,
+    there is no nvcc, or it takes too long. `compute_capability` is the source's least one, 75 for 7.5."""
     home, unit, folders = cuda_home(), _unit(source), torch_headers()
     if home is None or unit is None or torch_folder() is None:
         return None

@@ -76,12 +76,8 @@ def result_answer(evidence: Evidence, lacking: tuple[str, ...]) -> ResultAnswer:
 
 
 def result_state(findings: Sequence[Finding], lacking: Sequence[str]) -> tuple[ResultState, list[Finding]]:
-    """Return what the deciding findings about a variant say of its result, and those that prove a failure.
-
-    Args:
-        findings: the deciding ones.
-        lacking: the answers that are missing, in words.
-    """
+    """Return what the deciding findings about a variant say of its result, and those that prove a failure. `lacking`
+    are the missing answers, in words."""
     proved = proofs(findings, PROVE_WRONG)
     failures: dict[ResultState, list[Finding]] = {
         "wrong": [] if all(one.probe == ALIAS for one in proved) else proved,

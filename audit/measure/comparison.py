@@ -49,10 +49,8 @@ class Comparison:
 
 
 def compared(measurements: Sequence[Measurement], variant: str, baseline: str) -> Comparison | None:
-    """Return the comparison from `PROCESSES` repeated sessions, else from the last session with both; None without one.
-
-    A repeated session counts where its control came out as the same.
-    """
+    """Return the comparison from `PROCESSES` repeated sessions whose control came out as the same, else from the last
+    session with both; None without one."""
     both = ratio_to(measurements, variant, baseline)
     if both is None:
         return None
@@ -76,14 +74,9 @@ def strongest(
     wrong: frozenset[str] = frozenset(),
     beside: str | None = None,
 ) -> str | None:
-    """Return the fastest baseline of that precision class or a better one; None where none was timed.
-
-    Args:
-        measurements: all timings.
-        precision: the class of the variant to compare, one of `RANKS`.
-        wrong: baselines whose own timed outputs were wrong.
-        beside: a variant; baselines timed in a session with it are preferred.
-    """
+    """Return the fastest baseline of that precision class or a better one, one of `RANKS`; None where none was timed.
+    Those whose own timed outputs were `wrong` are left out, and those timed in a session `beside` a variant are
+    preferred."""
     fit = baselines_ms(measurements, precision, wrong=wrong, beside=beside)
     return min(fit, key=lambda name: fit[name]) if fit else None
 

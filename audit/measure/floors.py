@@ -35,13 +35,9 @@ def floor_here(gpu: str, cost: dict[str, float]) -> Finding:
 
 
 def under_floor(measurements: Sequence[Measurement], floor: Finding, *, precisions: Mapping[str, str]) -> list[Finding]:
-    """Return one failure for each time below the floor: the time, the floor or the stated work is wrong.
-
-    Args:
-        measurements: those of one session.
-        floor: the GPU's, see `floor_here`.
-        precisions: by callable; the floor is that of fp32 arithmetic for fp32, of the fastest unit for others.
-    """
+    """Return one failure for each time of a session below the floor of `floor_here`: the time, the floor or the stated
+    work is wrong. The floor is that of fp32 arithmetic for callables whose precision is fp32, of the fastest unit for
+    others."""
     numbers, found = floor.evidence, []
     for name, precision in precisions.items():
         ms, fp32, fastest = median_ms(measurements, name), numbers.get("floor_ms"), numbers.get("matrix_unit_floor_ms")

@@ -33,12 +33,8 @@ def calls(reported_ms: float) -> int:
 
 
 def measured(reply: Reply, *, shape: Shape) -> list[Measurement]:
-    """Return the milliseconds of a call in each reading between two messages.
-
-    Args:
-        reply: the reply of a process that timed an empty kernel and one callable.
-        shape: the shape of its inputs.
-    """
+    """Return the milliseconds of a call in each reading between two messages, of a process that timed an empty kernel
+    and one callable."""
     came = [
         (event, moment)
         for event, moment in zip(reply.events, reply.arrived_s, strict=False)
@@ -68,13 +64,8 @@ def ratio(measurements: Sequence[Measurement], variant: str, baseline: str) -> f
 
 
 def about(measurements: Sequence[Measurement], names: Iterable[str], *, target: str) -> list[Finding]:
-    """Return one failure for each callable whose reported time this clock contradicts; without any, one pass.
-
-    Args:
-        measurements: those of both clocks.
-        names: callables that were timed alone, or could not be.
-        target: the claim's name, for the pass.
-    """
+    """Return one failure for each callable whose reported time this clock contradicts; without any, one pass, whose
+    `target` is the claim. `names` are callables that were timed alone, or could not be."""
     rows: list[JsonValue] = []
     failed = []
     for name in names:

@@ -107,12 +107,10 @@ SHOWN_ALIKE = {"split_fp16": "fp32", "fp16": "tf32"}
 def classed(
     measurements: Sequence[Measurement], findings: Iterable[Finding], bits: Mapping[str, float | None]
 ) -> list[Measurement]:
-    """Return the measurements, with the measured precision class of each baseline.
+    """Return the measurements of one session, with the precision class of each baseline that its kept outputs showed.
 
-    Args:
-        measurements: those of one session.
-        findings: those about its kept outputs.
-        bits: effective bits of the oracle with inputs rounded to `tf32`, `fp16` and `bf16`; without them no class.
+    `bits` are effective bits of the oracle with inputs rounded to `tf32`, `fp16` and `bf16`; without them there is no
+    class.
     """
     known = {name: value for name, value in bits.items() if value is not None} | {"fp32": FLOAT32_BITS}
     if not {"tf32", "fp16", "bf16"} <= known.keys():
@@ -166,12 +164,8 @@ EAGER = f"{PREFIX}eager"
 
 
 def every_call(events: Iterable[dict[str, Any]], kept: Sequence[Finding]) -> list[Finding]:
-    """Return the findings about kept outputs, each with the session's counts of all calls of its callable.
-
-    Args:
-        events: those of a timing session; see `audit.run.answers`.
-        kept: findings about the outputs that were compared with the oracle, one a callable.
-    """
+    """Return the findings about kept outputs, one a callable, each with the session's counts of all calls of its
+    callable from the session's events; see `audit.run.answers`."""
     found = list(events)
     contents = next((one["contents"] for one in found if isinstance(one.get("contents"), dict)), None)
     answers = {one["answered"]: one for one in found if "answered" in one}

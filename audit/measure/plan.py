@@ -13,14 +13,9 @@ from audit.measure.timing import LADDER, LATER, Session, Times
 def times(
     session: Session, built: Mapping[str, BuiltVariant], *, passed: Collection[str], baselines: bool = True
 ) -> Times:
-    """Time every passing build and the baselines in interleaved blocks, then the claimed kernel unverified.
-
-    Args:
-        session: the parts of the audit.
-        built: the builds by variant name, for a GPU.
-        passed: names of the variants that passed every probe. Of the others only the claim is timed, unverified.
-        baselines: False for a later session of late builds, with eager and the strongest known baselines alone.
-    """
+    """Time every passing build and the baselines in interleaved blocks, then the claimed kernel unverified. Other
+    variants that did not pass are not timed. Without `baselines`, in a later session, eager and the strongest known
+    ones are timed."""
     sound = {name: one for name, one in built.items() if name in passed}
     if baselines:
         session.prepare()
@@ -37,14 +32,8 @@ def times(
 
 
 def repeated(session: Session, built: Mapping[str, BuiltVariant], *, passed: Collection[str]) -> Times:
-    """Time the variant whose ratio a report states in further processes: the claim if it passed, else the fastest
-    passing variant of its precision.
-
-    Args:
-        session: the parts of the audit, after `times`.
-        built: the builds by variant name, for a GPU.
-        passed: names of the variants that passed every probe.
-    """
+    """Time the variant whose ratio a report states in further processes, after `times`: the claim if it passed, else
+    the fastest passing variant of its precision."""
     claimed = session.claim.claimed
     precision = claimed.precision if claimed else None
     fit = [one.name for one in session.claim.variant if one.name in passed and one.precision == precision]

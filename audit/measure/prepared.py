@@ -32,17 +32,8 @@ from audit.sandbox import machine
 
 
 def second_case(workers: Workers, *, reference: Path, like: Case, seed: int, folder: Path) -> Case | None:
-    """Make another case of the same shape in a process of its own; None where that fails.
-
-    Rotating inputs reveal a kernel that caches results by address.
-
-    Args:
-        workers: run the process.
-        reference: the claim's `reference.py`.
-        like: the case of that shape and dtype.
-        seed: the seed of the inputs.
-        folder: gets the files.
-    """
+    """Make another case of the same shape and dtype in a process of its own; None where that fails. Rotating inputs
+    reveal a kernel that caches results by address."""
     request = Cases(
         reference=reference,
         shapes=(like.shape,),

@@ -50,10 +50,8 @@ def speedup(measurements: Sequence[Measurement], variant: str, baseline: str, pr
 
 
 def order_effect(timing: Measurement) -> float | None:
-    """Return the relative difference of medians between the later and the earlier half of positions in a block.
-
-    It shows a callable whose time depends on the callables before it. None without samples in both halves.
-    """
+    """Return the relative difference of medians between the later and the earlier half of positions in a block, which
+    shows a callable whose time depends on those before it. None without samples in both halves."""
     if len(set(timing.positions)) < 2:
         return None
     middle = median(timing.positions)
@@ -72,10 +70,8 @@ def outliers(samples_ms: Sequence[float]) -> int:
 
 
 def measurements_of(events: Iterable[dict[str, Any]], *, session: str, shape: Shape) -> list[Measurement]:
-    """Return the measurements of one process; ceilings have shapes of their own.
-
-    Those of published protocols, which time one callable after another, belong to no session.
-    """
+    """Return the measurements of one process; ceilings have shapes of their own, and those of published protocols,
+    which time one callable after another, belong to no session."""
     return [one for event in events for one in _of(event, session, shape)]
 
 
@@ -124,13 +120,8 @@ def rate(measurements: Sequence[Measurement], name: str) -> float | None:
 
 
 def least_ms(measurements: Sequence[Measurement], cost: Mapping[str, float], precision: str) -> float | None:
-    """Return the time of that work at the measured rates of products and copies, in ms; None where unknown.
-
-    Args:
-        measurements: all timings.
-        cost: `flops` and `bytes` of the work.
-        precision: the class of the products; `split_fp16` takes three of fp16.
-    """
+    """Return the time of work, `flops` and `bytes`, at the measured rates of products of that precision and copies, in
+    ms; None where unknown. `split_fp16` takes three products of fp16."""
     each, times = ("fp16", SPLIT_PRODUCTS) if precision == "split_fp16" else (precision, 1)
     copied, computed = rate(measurements, COPY), rate(measurements, f"{CEILING}{PRODUCTS[each]}")
     if copied is None or computed is None:

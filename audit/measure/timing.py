@@ -45,10 +45,7 @@ class Session:
     """The parts of an audit that timing needs.
 
     Attributes:
-        claim: the claim.
-        reference: its `reference.py`.
         case: the case of the claimed shape.
-        workers: run sessions.
         say: takes one progress line after each timing.
         seed: decides the orders and which outputs are kept.
         rounds: the least number of blocks; None for the default.

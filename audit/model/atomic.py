@@ -8,11 +8,8 @@ from pathlib import Path
 
 
 def write(path: Path, data: bytes) -> None:
-    """Replace `path` once the bytes are on the disk; its folder is made.
-
-    Raises:
-        OSError: it cannot be written. What was there stays, and nothing is left beside it.
-    """
+    """Replace `path` once the bytes are on the disk; its folder is made. Raises OSError: it cannot be written. What was
+    there stays, and nothing is left beside it."""
     waiting = path.with_name(f".{path.name}.{os.getpid()}")
     try:
         path.parent.mkdir(parents=True, exist_ok=True)

@@ -32,11 +32,8 @@ def readable(text: Any) -> Any:
 
 
 def bounded(value: Any) -> Any:
-    """Return the evidence with every text readable.
-
-    Raises:
-        ValueError: NaN or an infinity, an integer past 64 bits, nested too deeply, or too much of it.
-    """
+    """Return the evidence with every text readable. Raises ValueError: NaN or an infinity, an integer past 64 bits,
+    nested too deeply, or too much of it."""
     return _Walk().copied(value, 0)
 
 

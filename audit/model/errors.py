@@ -18,12 +18,8 @@ class BadInput(AuditError):
 
 
 class CompileError(AuditError):
-    """A compiler refused a source.
-
-    Args:
-        log: the compiler's own words, unshortened.
-        header_set: the header set it was compiled against ("micro", "slim" or "full" on the emulated device).
-    """
+    """A compiler refused a source; `log` are its own words, unshortened, `header_set` is the one it was compiled
+    against ("micro", "slim" or "full" on the emulated device)."""
 
     def __init__(self, log: str, *, header_set: str) -> None:
         super().__init__(f"does not compile (header set {header_set}): {first_error(log)}")
@@ -32,12 +28,8 @@ class CompileError(AuditError):
 
 
 class Unsupported(AuditError):
-    """The device cannot build, run or answer this; nothing is known about the kernel.
-
-    Args:
-        construct: what it cannot do, by name.
-        line: where it stands in the source; 0 where there is no line.
-    """
+    """The device cannot build, run or answer a construct, in that line of the source, 0 where there is none; nothing is
+    known about the kernel."""
 
     def __init__(self, construct: str, *, line: int = 0) -> None:
         place = f" (line {line})" if line else ""

@@ -26,11 +26,8 @@ FULL = (errno.ENOSPC, errno.EDQUOT, errno.EROFS)
 
 @contextmanager
 def room(where: Path) -> Iterator[None]:
-    """Says in one sentence that a file system was full, or could not be written, in the body.
-
-    Raises:
-        BadInput: it was; `where` is named where the system names no file.
-    """
+    """Says in one sentence that a file system was full, or could not be written, in the body. Raises BadInput: it was;
+    `where` is named where the system names no file."""
     try:
         yield
     except OSError as error:
@@ -41,14 +38,8 @@ def room(where: Path) -> Iterator[None]:
 
 
 class Hold:
-    """The lock on a folder of results; taken again in the same process, it passes on: a cell may be run twice.
-
-    Args:
-        folder: exists.
-
-    Raises:
-        BadInput: another process has it.
-    """
+    """The lock on an existing folder of results; taken again in the same process, it passes on: a cell may be run
+    twice. Raises BadInput where another process has it."""
 
     _mine: dict[Path, Hold] = {}  # noqa: RUF012  # by folder, of this process
 
@@ -76,11 +67,8 @@ class Hold:
 
 
 class Scratch:
-    """A temporary folder for one audit; `path` is empty at first. What dead owners left is removed before.
-
-    Raises:
-        BadInput: there is no room for one.
-    """
+    """A temporary folder for one audit; `path` is empty at first. What dead owners left is removed before. Raises
+    BadInput if there is no room for one."""
 
     def __init__(self) -> None:
         while True:

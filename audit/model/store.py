@@ -20,11 +20,8 @@ SCHEMA_FILE = Path(__file__).with_name("record.schema.json")
 
 
 def write(record: Record, path: Path) -> None:
-    """Replace `path` in one step: a reader sees the old record or the new one, and a killed run leaves the old.
-
-    Raises:
-        BadInput: it cannot be written; says why. The old record is still there.
-    """
+    """Replace `path` in one step: a reader sees the old record or the new one, and a killed run leaves the old. Raises
+    BadInput: it cannot be written; says why. The old record is still there."""
     text = record.model_dump_json(by_alias=True, indent=1)
     try:
         atomic.write(path, (text + "\n").encode())
@@ -33,20 +30,13 @@ def write(record: Record, path: Path) -> None:
 
 
 def read(path: Path) -> Record:
-    """Return the record in `path`.
-
-    Raises:
-        BadInput: no such file, no plain one, or as `parse`.
-    """
+    """Return the record in `path`. Raises BadInput: no such file, no plain one, or as `parse`."""
     return parse(untrusted.data(path, limit_bytes=MOST_BYTES), str(path))
 
 
 def parse(data: bytes, name: str) -> Record:
-    """Return the record in those bytes; `name` is what an error calls them.
-
-    Raises:
-        BadInput: too large, not JSON, a key twice, or not a record of a schema this version knows.
-    """
+    """Return the record in those bytes; `name` is what an error calls them. Raises BadInput: too large, not JSON, a key
+    twice, or not a record of a schema this version knows."""
     if len(data) > MOST_BYTES:
         raise BadInput(f"{name}: {len(data):,} bytes; a record has at most {MOST_BYTES:,}")
     document = untrusted.json_document(data, name)

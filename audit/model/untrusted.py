@@ -24,11 +24,8 @@ DOTTED = re.compile(r"""(?:[\w"'-]{1,80}[ \t]*\.[ \t]*){60}""")
 
 
 def size_of(path: Path, *, limit_bytes: int, empty: bool = False) -> int:
-    """Return the size of a plain file in bytes.
-
-    Raises:
-        BadInput: it is missing, no plain file, larger than the limit, or empty unless it may be.
-    """
+    """Return the size of a plain file in bytes. Raises BadInput: it is missing, no plain file, larger than the limit,
+    or empty unless it may be."""
     try:
         status = path.stat()
     except (OSError, ValueError) as error:
@@ -43,11 +40,7 @@ def size_of(path: Path, *, limit_bytes: int, empty: bool = False) -> int:
 
 
 def data(path: Path, *, limit_bytes: int, empty: bool = False) -> bytes:
-    """Return the bytes of a plain file.
-
-    Raises:
-        BadInput: as `size_of`, or it cannot be read.
-    """
+    """Return the bytes of a plain file. Raises BadInput: as `size_of`, or it cannot be read."""
     size_of(path, limit_bytes=limit_bytes, empty=empty)
     try:
         return path.read_bytes()
@@ -56,11 +49,8 @@ def data(path: Path, *, limit_bytes: int, empty: bool = False) -> bytes:
 
 
 def text(path: Path, *, limit_bytes: int = SOURCE_BYTES, empty: bool = False) -> str:
-    """Return the text of a plain file in UTF-8, a source where no other limit is given.
-
-    Raises:
-        BadInput: as `data`, or not UTF-8.
-    """
+    """Return the text of a plain file in UTF-8, a source where no other limit is given. Raises BadInput: as `data`, or
+    not UTF-8."""
     try:
         return data(path, limit_bytes=limit_bytes, empty=empty).decode("utf-8")
     except UnicodeDecodeError as error:
@@ -68,11 +58,8 @@ def text(path: Path, *, limit_bytes: int = SOURCE_BYTES, empty: bool = False) ->
 
 
 def inside(folder: Path, file: str) -> Path:
-    """Return the path of a file in an untrusted folder.
-
-    Raises:
-        BadInput: a link leads out of the folder, so that a file of this machine would be read for one of theirs.
-    """
+    """Return the path of a file in an untrusted folder. Raises BadInput: a link leads out of the folder, so that a file
+    of this machine would be read for one of theirs."""
     path = folder / file
     if not path.resolve().is_relative_to(folder.resolve()):
         raise BadInput(f"{folder.name}/{file}: leads out of the folder; put the file itself there")
@@ -80,11 +67,7 @@ def inside(folder: Path, file: str) -> Path:
 
 
 def json_document(data: bytes, name: str) -> Any:
-    """Return a JSON document that every reader takes in the same way.
-
-    Args:
-        data: the document in UTF-8.
-        name: what an error calls it.
+    """Return a JSON document that every reader takes in the same way; `name` is what an error calls it.
 
     Raises:
         BadInput: not UTF-8, a byte-order mark, no JSON, NaN, nested too deeply, a key twice in one object, very many
@@ -121,15 +104,8 @@ def _bounded(pairs: list[tuple[str, Any]], name: str) -> None:
 
 
 def toml(text: str, name: str) -> dict[str, Any]:
-    """Return a TOML document.
-
-    Args:
-        text: the document.
-        name: what an error calls it.
-
-    Raises:
-        BadInput: no TOML, nested too deeply, or an integer of thousands of digits.
-    """
+    """Return a TOML document; `name` is what an error calls it. Raises BadInput: no TOML, nested too deeply, or an
+    integer of thousands of digits."""
     if DOTTED.search(text):
         raise BadInput(f"{name}: nested too deeply: a key of 60 parts and more")
     try:

@@ -91,11 +91,8 @@ def conclude(seen: Observed) -> Answer:
 
 
 def right_at(cases: Sequence[Case], found: Iterable[Finding]) -> list[bool]:
-    """Return whether each case was right in every order, by this probe's finding among those.
-
-    Raises:
-        SessionBroken: this probe gave no answer.
-    """
+    """Return whether each case was right in every order, by this probe's finding among those. Raises SessionBroken:
+    this probe gave no answer."""
     result = next((one.evidence.get("shapes") for one in found if one.probe == NAME), None)
     if not isinstance(result, list):
         raise SessionBroken(f"{NAME} gave no answer")

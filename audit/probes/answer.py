@@ -115,16 +115,12 @@ def ask(probe: Probe, target: Target) -> Finding:
 
 
 def finding(probe: str, target: str, seen: Observed, conclude: Callable[[Observed], Answer]) -> Finding:
-    """Return the finding that follows from observations.
+    """Return the finding that follows from the observations of a probe.
 
-    Args:
-        probe: the name of the probe.
-        target: the name of its target.
-        seen: the observations. `beside_claimed` is there if the failing shape is outside the claim, so that the claim
-            does not fail; it says whether a shape of the claim was asked too, in newer records by this probe alone
-            (`of_this_probe`). `other_launches` has the launches there and at the claimed shape, if that is why.
-            `not_concluded` says why a failure does not count.
-        conclude: the probe's function.
+    `beside_claimed` among them is there if the failing shape is outside the claim, so that the claim does not fail; it
+    says whether a shape of the claim was asked too, in newer records by this probe alone (`of_this_probe`).
+    `other_launches` has the launches there and at the claimed shape, if that is why. `not_concluded` says why a failure
+    does not count.
     """
     evidence: Observed = bounded(seen)
     answer = _answer(evidence, conclude)

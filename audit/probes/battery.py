@@ -129,11 +129,8 @@ def repeats(case: Case, call_s: float) -> int:
 
 
 def _asked(target: Target, plans: Sequence[Callable[[Target, _Planned], None]]) -> list[dict[str, Asked]]:
-    """Make the calls of those plans in one session; return them by name for each plan.
-
-    Raises:
-        SessionBroken: a plain call of the middle case raises.
-    """
+    """Make the calls of those plans in one session; return them by name for each plan. Raises SessionBroken: a plain
+    call of the middle case raises."""
     plain = target.call(target.middle, target.plain)
     if plain.raised is not None:
         raise SessionBroken(f"the call raised {plain.raised}")

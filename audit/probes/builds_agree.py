@@ -17,14 +17,8 @@ NAME = "builds_agree"
 
 
 def run(fast: Target, published: Target, *, found: Iterable[Finding], again: Iterable[Finding]) -> Finding:
-    """Compare outputs on memory filled with NaN at every case, and the outcomes of all probes.
-
-    Args:
-        fast: the first build.
-        published: the second, of the same source and cases.
-        found: the findings about the first.
-        again: the findings about the second.
-    """
+    """Compare outputs on memory filled with NaN at every case, and the outcomes of all probes: those `found` about the
+    fast build with those about the published one."""
     outcomes, other = ({one.probe: _outcome(one) for one in each} for each in (found, again))
     both = outcomes.keys() & other.keys()
     outputs, differing = _bytes(fast, published)

@@ -50,10 +50,8 @@ class Mode(NamedTuple):
 
 @dataclass(frozen=True)
 class Call:
-    """One call in a session: its event and the file of its raw output.
-
-    `violations` gets a sentence for an output that does not match its event.
-    """
+    """One call in a session: its event and the file of its raw output. `violations` gets a sentence for an output that
+    does not match its event."""
 
     event: dict[str, Any]
     file: Path
@@ -134,10 +132,7 @@ class Call:
 
     def values(self) -> npt.NDArray[Any]:
         """Return the output in its own type (bfloat16 as float32) and shape; several outputs as a float64 vector.
-
-        Raises:
-            ProtocolViolated, SessionBroken: as `raw`, or its type cannot be compared.
-        """
+        Raises ProtocolViolated, SessionBroken: as `raw`, or its type cannot be compared."""
         if self.outputs:
             parts = zip(self._parts(), self.outputs, strict=True)
             return np.concatenate([_numbers(part, one["dtype"]).astype(np.float64) for part, one in parts])

@@ -72,11 +72,8 @@ _lock = Lock()
 
 
 def needed(target: Target) -> Shape:
-    """Return the claimed shape.
-
-    Raises:
-        Unsupported: the device runs that shape itself, cannot run host code without kernels, or there are no kernels.
-    """
+    """Return the claimed shape. Raises Unsupported: the device runs that shape itself, cannot run host code without
+    kernels, or there are no kernels."""
     claimed = target.claim.shapes.claimed
     if target.built.tensor_device == "cuda" or any(case.shape == claimed for case in target.cases):
         raise Unsupported("launches at the claimed shape apart from a run: this device runs it")
@@ -125,10 +122,7 @@ def parts(target: Target, case: Case, mode: Mode, *, blocks: int) -> tuple[dict[
 
 def cases_of(target: Target, *, distribution: str | None = None) -> dict[str, Case]:
     """Return the claimed shape's cases, made once an audit: `own`, and those of `oracle.OTHERS` or of a distribution.
-
-    Raises:
-        Unsupported: the inputs are too large, or the result takes too long.
-    """
+    Raises Unsupported: the inputs are too large, or the result takes too long."""
     shape = target.claim.shapes.claimed
     if (size := _described(target, [shape])[0][1]) > MOST_BYTES:
         raise Unsupported(f"inputs of {size:,} bytes, which the claimed shape has")

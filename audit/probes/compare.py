@@ -136,7 +136,8 @@ def compare(
     least_scale: Scale = 0.0,
     kept: npt.NDArray[np.bool_] | None = None,
 ) -> Comparison:
-    """Compare element by element, in float64; the shapes differ in unit dimensions at most, and are not empty.
+    """Compare element by element, in float64; the shapes differ in unit dimensions at most, and are not empty. Raises
+    NothingFinite where the right result has no finite element.
 
     Args:
         got: the result, of any real number type.
@@ -144,9 +145,6 @@ def compare(
         tolerance: the stated one, at least the floor of the right result's type.
         least_scale: replaces the rms of the right result where that is smaller; one for each of several outputs.
         kept: the elements to compare, at least one; the others count as right. None: all.
-
-    Raises:
-        NothingFinite: the right result has no finite element.
     """
     if right.outputs:
         return _of_outputs(got if kept is None else np.where(kept, got, right.values), right, tolerance, least_scale)

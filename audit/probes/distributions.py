@@ -102,13 +102,7 @@ def _at_the_largest(target: Target, middle: Asked) -> list[tuple[Asked, Observed
 
 def _described(target: Target, one: Asked, first: Asked) -> Observed:
     """Return the evidence about one call; a wrong one is repeated alone, and `far` is whether rounding cannot explain
-    it.
-
-    Args:
-        target: the target of the call.
-        one: the call.
-        first: the first call of its case, whose scale counts where cancellation brings a result near zero.
-    """
+    it. The scale of the `first` call of its case counts where cancellation brings a result near zero."""
     variation = of_case(target, one.case)
     values: Observed = {"distribution": one.what, **({"outside": True} if variation and variation.outside else {})}
     if one.call.raised:

@@ -101,11 +101,8 @@ def _worst(found: list[Observed]) -> Observed | None:
 
 
 def _described(target: Target, first: Asked, later: Asked) -> Observed:
-    """Return the evidence about a later call.
-
-    For a wrong one, `replayed` is whether it has the bits of the first result, and `far` whether rounding cannot
-    explain it.
-    """
+    """Return the evidence about a later call; of a wrong one `replayed` is whether it has the bits of the first result,
+    and `far` whether rounding cannot explain it."""
     compared = later.compared(target)
     values = {"shape": dict(later.case.shape), "change": _words(later), **compared.evidence()}
     variation = of_case(target, later.case)

@@ -57,10 +57,8 @@ def traced(target: Target) -> Mode:
 
 
 def without_blocks(target: Target) -> Mode | None:
-    """Return the mode in which a launch runs no block; None where there is none.
-
-    It needs a session of its own: a result cached from an earlier call would be right.
-    """
+    """Return the mode in which a launch runs no block, in a session of its own, since a result cached from an earlier
+    call would be right; None where there is none."""
     if target.is_reference or not (target.built.tensor_device == "cpu" and target.built.checks_accesses):
         return None
     return Mode(target.built.nan_memory, NO_BLOCKS)

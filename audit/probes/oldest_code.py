@@ -19,13 +19,8 @@ NAME = "oldest_code"
 
 
 def run(own: Target, oldest: Target, *, found: Iterable[Finding]) -> Finding:
-    """Compare the bytes of both builds' outputs on memory filled with NaN, and differing outputs with the oracle.
-
-    Args:
-        own: the build for this GPU.
-        oldest: the same source for the variant's least compute capability.
-        found: the findings about the build for this GPU.
-    """
+    """Compare the bytes of both builds' outputs on memory filled with NaN, and differing outputs with the oracle;
+    `found` are the findings about the build for this GPU."""
     seen: Observed = {"compute_capability": own.variant.compute_capability}
     try:
         right, ours = agreement.right_at(own.cases, found), _outputs(own)

@@ -18,10 +18,8 @@ def own_kernels(source: Path) -> list[str]:
 
 
 def refused_by_torch(source: Path) -> str:
-    """Return why torch can build no extension of a `.py` whose kernels are all in extensions; empty if it may.
-
-    Other code then runs in their place at every size.
-    """
+    """Return why torch can build no extension of a `.py` whose kernels are all in extensions, so that other code runs
+    in their place at every size; empty if it may."""
     if source.suffix != ".py":
         return ""
     parsed = PythonSource(source.read_text(encoding="utf-8"))

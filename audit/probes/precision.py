@@ -99,13 +99,8 @@ def _rounds_factors(target: Target) -> bool:
 
 
 def class_of(bits: float, yardsticks: dict[str, float], *, most: float = FLOAT32_BITS) -> str | None:
-    """Return the precision class: fp32, tf32 (which equals fp16) or bf16; None where the yardsticks are too close.
-
-    Args:
-        bits: effective bits of the result.
-        yardsticks: those of `fp32`, `tf32`, `fp16` and `bf16`.
-        most: the bits that the type of the result holds.
-    """
+    """Return the precision class of a result by its effective bits and the yardsticks: fp32, tf32 (which equals fp16)
+    or bf16; None where the yardsticks are too close. `most` are the bits that its type holds."""
     half, brain = min(yardsticks["tf32"], yardsticks["fp16"]), yardsticks["bf16"]
     if min(yardsticks["fp32"], most) - max(yardsticks["tf32"], yardsticks["fp16"]) < LEAST_GAP_BITS:
         return None

@@ -19,8 +19,7 @@ class References:
     """Answers of the task's own reference, each once for all variants of a device with the same tolerance, precision
     and cases. Safe to use from several threads.
 
-    Args:
-        process: opens a process for its sessions where starting one is slow; it never loads claimed code.
+    `process` opens a process for its sessions where starting one is slow; it never loads claimed code.
     """
 
     def __init__(self, process: Callable[[], AbstractContextManager[SharedProcess]] | None = None) -> None:

@@ -73,11 +73,8 @@ def ask(probe: str, target: Target, *, second: Callable[[], Target] | None = Non
     """Return the finding of one probe about one target. A failure counts only if the task's own reference does not
     fail, and so does undefined behaviour that wrong values show.
 
-    Args:
-        probe: a name of `PROBES` or `OF_THE_CLAIM`.
-        target: the build to ask about.
-        second: returns the same variant built at another optimisation level; a proved failure must show there too,
-            else it is the device's fault and becomes an error.
+    `second` returns the same variant built at another optimisation level; a proved failure must show there too, else it
+    is the device's fault and becomes an error.
     """
     started = time.monotonic()
     finding = _asked(probe, target.variant.name, lambda: target)
@@ -95,13 +92,8 @@ def _wrong_values(finding: Finding) -> bool:
 
 
 def against_reference(finding: Finding, target: Target, *, probe: str | None = None) -> Finding:
-    """Return a failure of a kernel, as an error where the task's own reference fails the same probe.
-
-    Args:
-        finding: the failure.
-        target: the target that failed.
-        probe: the probe for the reference, where the finding's own cannot be asked of it.
-    """
+    """Return a failure of a kernel, as an error where the task's own reference fails the same probe, or `probe` where
+    the finding's own cannot be asked of it."""
     question = probe or own_reference.ASKED_INSTEAD.get(finding.probe, finding.probe)
     if question in own_reference.NOT_ASKED:
         return finding

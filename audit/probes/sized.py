@@ -67,9 +67,8 @@ class At:
 
 
 def called(target: Target, shapes: Sequence[Shape], *, most: int | None = None) -> list[At]:
-    """Return the results at the shapes, in order, without shapes that are too much work.
-
-    On the emulated device every access is checked. `most` is the work of all calls, MOST_WORK where it is not given.
+    """Return the results at the shapes, in order, without shapes that are too much work for `most`, by default
+    MOST_WORK. On the emulated device every access is checked.
 
     Raises:
         SessionBroken: no inputs could be made.
@@ -87,10 +86,8 @@ def called(target: Target, shapes: Sequence[Shape], *, most: int | None = None) 
 
 
 def launched(target: Target, base: At, found: Sequence[At]) -> list[At]:
-    """Return the launches of the host code at sizes with the most blocks along y or z, and one block more.
-
-    Empty where this device cannot run host code without kernels, or where launches may depend on values.
-    """
+    """Return the launches of the host code at sizes with the most blocks along y or z, and one block more. Empty where
+    this device cannot run host code without kernels, or where launches may depend on values."""
     shapes = [shape for name in base.shape for shape in _at_limits(name, base, found)]
     if target.built.tensor_device == "cuda" or claimed_launches.reads_back(target) or not shapes:
         return []

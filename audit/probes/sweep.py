@@ -80,10 +80,8 @@ def conclude(seen: Observed) -> Answer:
 
 
 def seen_at(found: Sequence[At], *, numbers: Collection[int], source: str, claimed: Shapes) -> Observed:
-    """Return the results of all sizes, the rules of the wrong and the refused ones, and the most likely line.
-
-    `number_line` holds the number of the one rule of the wrong sizes.
-    """
+    """Return the results of all sizes, the rules of the wrong and the refused ones, and the most likely line;
+    `number_line` holds the number of the one rule of the wrong sizes."""
     failing = [at for at in found if at.result in FAILED]
     wrong, refused = (established(results, numbers) for results in (_wrong(found), _refused(found)))
     lines = Counter(at.line for at in [at for at in failing if at.result == "wrong"] or failing if at.line)

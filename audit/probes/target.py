@@ -62,12 +62,8 @@ class Target:
         return self.claim.tolerance_of(self.variant)
 
     def compared(self, call: Call, case: Case, *, least_scale: Scale = 0.0) -> Comparison:
-        """Compare the output of a call with the right result of its case, by the tolerance of this variant.
-
-        Raises:
-            SessionBroken: the call returned no tensor of that shape.
-            NothingFinite: the right result has no finite element.
-        """
+        """Compare the output of a call with the right result of its case, by the tolerance of this variant. Raises
+        SessionBroken without a tensor of that shape, and NothingFinite where the right result has no finite element."""
         return self.compared_within(self.tolerance, call, case, least_scale=least_scale)
 
     def compared_within(self, tolerance: Tolerance, call: Call, case: Case, *, least_scale: Scale = 0.0) -> Comparison:
@@ -127,10 +123,8 @@ class Target:
         return self.built.tensor_device == "cpu"
 
     def ask_ahead(self, needs: Iterable[Need]) -> None:
-        """Make those plain calls that no earlier session made, in as few sessions as the device allows.
-
-        The calls before the end of a broken session are kept; the others are made by `call`.
-        """
+        """Make those plain calls that no earlier session made, in as few sessions as the device allows. The calls
+        before the end of a broken session are kept; the others are made by `call`."""
         todo: dict[object, list[Need]] = {}
         with self._asking:
             for (mode, inputs), case in {(mode, case.inputs): case for mode, case in needs}.items():
@@ -141,11 +135,8 @@ class Target:
                     self._plain_session(calls)
 
     def call(self, case: Case, mode: Mode) -> Call:
-        """Return the plain call at that case, made now if no earlier session made it.
-
-        Raises:
-            SessionBroken, ProtocolViolated, Unsupported: as `steps`.
-        """
+        """Return the plain call at that case, made now if no earlier session made it. Raises SessionBroken,
+        ProtocolViolated, Unsupported: as `steps`."""
         with self._asking:
             if (mode, case.inputs) not in self._known:
                 self._plain_session([(mode, case)])
@@ -189,11 +180,11 @@ class Target:
         more_modes: Sequence[Mode] = (),
         fresh: bool = False,
     ) -> list[Call]:
-        """Run steps with options, each about one of `cases`, in one process.
+        """Run steps with options, each about one of `cases`, in one process; inputs are uploaded before the first call.
 
         Args:
             steps: the calls, in order.
-            cases: the problems; inputs are uploaded before the first call.
+            cases: the problems.
             mode: the first configuration of the device.
             more_modes: further ones, numbered from 1 in the option `mode` of a step.
             fresh: use a fresh process, also where other sessions share one; see `SHARES`.

@@ -23,14 +23,10 @@ PROBE = "task"
 
 
 def finding(target: Target) -> Finding:
-    """Test every trivial candidate at the largest case.
+    """Test every trivial candidate at the largest case, by the claim's own tolerance; no kernel is run.
 
-    Args:
-        target: any variant of the claim; its kernel is not run. The claim's own tolerance counts.
-
-    Returns:
-        A finding of probe `task` about the claim. It fails where a candidate is right at the claim's own inputs: as a
-        hint where other inputs of that shape, also used for the kernel, distinguish it, and as proved where none do.
+    The finding, of probe `task` about the claim, fails where a candidate is right at the claim's own inputs: as a hint
+    where other inputs of that shape, also used for the kernel, distinguish it, and as proved where none do.
     """
     claim = target.claim
     try:

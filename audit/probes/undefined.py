@@ -124,10 +124,8 @@ def checking(target: Target) -> Mode:
 
 
 def undefined_beside(target: Target, case: Case) -> str | None:
-    """Return the first undefined behaviour at that case that can cause a wrong value; None if there is none.
-
-    A wrong value of real hardware is wrong, so on a GPU this is None.
-    """
+    """Return the first undefined behaviour at that case that can cause a wrong value; None if there is none, and on a
+    GPU, where a wrong value of real hardware is wrong."""
     if target.built.tensor_device == "cuda" or not target.built.checks_accesses:
         return None
     found = checked(target, case).undefined

@@ -75,7 +75,6 @@ class Varied:
     """A case with all its variations.
 
     Attributes:
-        case: the case itself.
         groups: the requested groups; a large case lacks those BY_VALUE.
         bits: effective bits of the reference (`fp32`) and of the oracle on rounded inputs (`tf32`, `fp16`, `bf16`),
             None where they are undefined.
@@ -111,11 +110,8 @@ _known: WeakKeyDictionary[Workers, dict[tuple[Path, Path], Wanted]] = WeakKeyDic
 
 
 def wanted(target: Target) -> Wanted:
-    """Return the variations of the target's cases, which the variants of an audit share.
-
-    Raises:
-        NoVariations: the reference did not answer.
-    """
+    """Return the variations of the target's cases, which the variants of an audit share. Raises NoVariations: the
+    reference did not answer."""
     return made_for(
         target.cases,
         workers=target.workers,
@@ -128,15 +124,8 @@ def wanted(target: Target) -> Wanted:
 def made_for(
     cases: Sequence[Case], *, workers: Workers, reference: Path, device: TensorDevice, tolerance: Tolerance
 ) -> Wanted:
-    """Return the variations of those cases, made once; to be called before a build ends, so that no variant waits.
-
-    Args:
-        cases: all cases of a device.
-        workers: run the oracle.
-        reference: the claim's reference.py.
-        device: the oracle's device.
-        tolerance: the claim's.
-    """
+    """Return the variations of all cases of a device, made once by that device; to be called before a build ends, so
+    that no variant waits."""
     middle, largest = middle_of(cases), largest_of(cases)
     with _lock:  # the first caller computes for all
         key = (middle.inputs, largest.inputs)

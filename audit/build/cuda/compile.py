@@ -44,10 +44,8 @@ def compile_module(
     Args:
         source: the `.cu` file; its folder has all files of the claim that it reads.
         flags: nvcc's, checked.
-        module: the name of the Python module.
         arch: the one target, as "9.0a".
-        toolchain: the compiler.
-        folder: an empty folder of its own, without locks of killed builds.
+        folder: an empty one, without locks of killed builds.
 
     Raises:
         CompileError: refused, or not done within `BUILD_LIMIT_S`.
@@ -60,11 +58,8 @@ def compile_module(
 
 
 def run_child(module: str, request: dict[str, Any], *, env: dict[str, str], folder: Path) -> tuple[int, str]:
-    """Run `python -m module request`; return its exit code and its output, without ninja's lines and folders.
-
-    Raises:
-        CompileError: not done within `BUILD_LIMIT_S`, or over a bound.
-    """
+    """Run `python -m module request`; return its exit code and its output, without ninja's lines and folders. Raises
+    CompileError: not done within `BUILD_LIMIT_S`, or over a bound."""
     program = [PYTHON, "-m", module, json.dumps(request)]
     claim = Path(request["source"]).parent
     done = command.run(program, folder=folder, limit_s=BUILD_LIMIT_S, reads=[claim], environment=env)

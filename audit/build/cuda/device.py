@@ -87,14 +87,8 @@ class CudaVariant(BuiltVariant):
 
 
 class CudaDevice:
-    """See `audit.build.device.AuditDevice`.
-
-    Args:
-        claim: has the published flags.
-
-    Raises:
-        BadInput: no GPU here, or no compiler for it; says what to install.
-    """
+    """See `audit.build.device.AuditDevice`. The claim has the published flags. Raises BadInput if there is no GPU here,
+    or no compiler for it; says what to install."""
 
     levels = Levels(first=FAST, published=PUBLISHED, oldest=OLDEST)
 

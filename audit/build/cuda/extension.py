@@ -51,13 +51,7 @@ class CudaBuild:
 
 
 def build(source: Path, flags: tuple[str, ...], *, gpu: Gpu, toolchain: Toolchain) -> CudaBuild:
-    """Compile the unmodified source for that GPU, or take it from the cache.
-
-    Args:
-        source: the `.cu` file; its own headers are in its folder or below.
-        flags: nvcc's, in order, as published.
-        gpu: the only target.
-        toolchain: the compiler.
+    """Compile the unmodified source for that GPU alone with nvcc's published flags, or take it from the cache.
 
     Raises:
         BadInput: a flag with a target or a path.
@@ -130,13 +124,7 @@ class Copied:
 def copied(source: Path, flags: tuple[str, ...], *, arch: str, toolchain: Toolchain) -> Copied:
     """Ask nvcc which files it reads, in its passes for host and device, and copy those of the claim.
 
-    The copies are kept until a file in the source's folder changes.
-
-    Args:
-        source: the `.cu` file.
-        flags: nvcc's, as published.
-        arch: the one target, as "9.0a".
-        toolchain: the compiler.
+    The copies are kept until a file in the source's folder changes. `arch` is the one target, as "9.0a".
 
     Raises:
         CompileError: nvcc's preprocessor refuses the source.

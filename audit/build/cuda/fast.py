@@ -42,8 +42,8 @@ class FastBuild:
         flags: NVRTC's, in order.
         compiler: that of the host part, and the name of NVRTC's library.
         seconds: the wall time of this call.
-        host_seconds: the wall time of compiling the host part.
-        device_seconds: the same for NVRTC, the start of its process included.
+        host_seconds: that of compiling the host part.
+        device_seconds: that of NVRTC, the start of its process included.
         from_cache: whether this call compiled nothing.
         reads: the source, the only file of the claim in it.
         left_out: instantiations whose template arguments are torch's types; launching one raises NotImplementedError.
@@ -74,7 +74,7 @@ def build(
         source_path: the `.cu` file.
         flags: nvcc's, in order, as published.
         compute_capability: that of the only target, e.g. 90.
-        portable: whether to make PTX for that compute capability, which newer GPUs run too.
+        portable: whether to make PTX, which the driver compiles for newer GPUs too.
 
     Raises:
         BadInput: the source is missing or is no UTF-8.

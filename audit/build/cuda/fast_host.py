@@ -55,15 +55,8 @@ _MACRO = re.compile(r"-(?P<kind>[DU])(?P<name>\w+)(?:=(?P<value>.*))?")
 
 
 def host_part(source: CudaSource, *, name: str) -> str:
-    """Return the C++ text of the source's host side, with the source's line numbers.
-
-    Args:
-        source: the parsed source.
-        name: the file name for compiler messages.
-
-    Raises:
-        NotFast: the source has a construct that this build cannot take.
-    """
+    """Return the C++ text of the source's host side, with the source's line numbers; `name` is the file's for compiler
+    messages. Raises NotFast for a construct that this build cannot take."""
     _refuse(source)
     edits = [
         *(_stub(source, each) for each in source.functions if each.kind == "kernel"),
@@ -136,16 +129,13 @@ class Flags:
 
 
 def translated(flags: Sequence[str], *, compute_capability: int, standard: str, portable: bool = False) -> Flags:
-    """Return the flags for both compilers.
+    """Return the flags for both compilers. Raises NotFast for a flag whose effect on NVRTC is unknown.
 
     Args:
         flags: nvcc's as published, one an entry.
         compute_capability: that of the one target, e.g. 90.
         standard: the default C++ standard of torch's builder, e.g. "c++17".
-        portable: whether to make PTX, which the driver compiles for newer GPUs too, instead of code for that target.
-
-    Raises:
-        NotFast: a flag whose effect on NVRTC is unknown.
+        portable: see `fast.build`.
     """
     target = f"compute_{compute_capability}"
     if not portable:

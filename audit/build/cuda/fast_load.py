@@ -18,11 +18,6 @@ from audit.build.sealed import checked, sealed
 def load(library: Path, *, binding: Path, digests: Mapping[Path, str]) -> dict[str, Callable[..., Any]]:
     """Return the extension's functions by name. Exceptions of C++ become Python's of the same kind.
 
-    Args:
-        library: `FastBuild.library`.
-        binding: `FastBuild.binding`.
-        digests: see `audit.build.sealed`.
-
     Raises:
         OSError: the library needs an undefined symbol.
         RuntimeError: no GPU, or the driver refuses the device part.

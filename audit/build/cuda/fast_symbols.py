@@ -25,12 +25,8 @@ _DEVICE_VARIABLE = re.compile(
 
 @dataclass(frozen=True)
 class Symbol:
-    """A symbol of a host library that represents a kernel or variable of the device.
-
-    Args:
-        expression: its name for NVRTC, e.g. "ns::k<float, 4>" or "&weights".
-        offsets: its addresses in the library, relative to the library's start.
-    """
+    """A kernel or variable of the device in a host library: `expression` is its name for NVRTC, e.g. "ns::k<float, 4>"
+    or "&weights", `offsets` are its addresses relative to the library's start."""
 
     expression: str
     offsets: tuple[int, ...]

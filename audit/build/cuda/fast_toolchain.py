@@ -18,12 +18,8 @@ from audit.sandbox import command
 
 
 class NotFast(Unsupported):
-    """The fast build cannot take the source, which says nothing about the kernel.
-
-    Args:
-        construct: the unsupported construct, or the compiler's message.
-        line: its line, 0 where unknown.
-    """
+    """The fast build cannot take a construct, or a compiler of its refuses the source; nothing is known about the
+    kernel."""
 
     def __init__(self, construct: str, *, line: int = 0) -> None:
         at = f" (line {line})" if line else ""

@@ -70,11 +70,8 @@ class GpuState:
 
 
 def find() -> Gpu:
-    """Return the GPU an audit uses: the first visible one.
-
-    Raises:
-        BadInput: no driver, no GPU, or a driver that does not answer.
-    """
+    """Return the GPU an audit uses: the first visible one. Raises BadInput: no driver, no GPU, or a driver that does
+    not answer."""
     if shutil.which("nvidia-smi") is None:
         raise BadInput("--device cuda: no NVIDIA driver here (nvidia-smi is missing); use --device emulated")
     banner = _driver_cuda(_ask([]))

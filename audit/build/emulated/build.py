@@ -65,7 +65,6 @@ class EmulatedBuild:
 
     Attributes:
         library: the shared library, to be loaded after `runtime`.
-        header_set: the header set it was compiled with.
         reads: the source and the files of its folder that the compiler read for it.
         compiler: name, version, machine.
         seconds: the wall time of the compilation, also of an earlier call's.

@@ -47,14 +47,8 @@ def fingerprint(parts: Iterable[str | bytes]) -> str:
 
 
 def made(folder: Path, make: Callable[[Path], object]) -> bool:
-    """Have `make` fill a folder, once: a temporary one, which is then renamed. Other processes wait.
-
-    Returns:
-        Whether the folder existed already.
-
-    Raises:
-        BadInput: the cache cannot be written.
-    """
+    """Have `make` fill a folder, once: a temporary one, which is then renamed. Other processes wait. Return whether the
+    folder existed already. Raises BadInput if the cache cannot be written."""
     if is_whole(folder):
         return True
     with _locked(folder):
@@ -111,11 +105,8 @@ def _digest(path: Path) -> str:
 
 
 def _marks(folder: Path) -> Metadata:
-    """Return the metadata of every file, by its name in the folder.
-
-    Raises:
-        CompileError: there is an object other than files and folders.
-    """
+    """Return the metadata of every file, by its name in the folder. Raises CompileError: there is an object other than
+    files and folders."""
     found: Metadata = {}
     for path in folder.rglob("*"):
         seen = path.lstat()
@@ -128,10 +119,7 @@ def _marks(folder: Path) -> Metadata:
 
 
 def _emptied(folder: Path) -> Path:
-    """Remove folders of killed makers and a damaged entry; return a new folder to work in.
-
-    The caller must hold the entry's lock.
-    """
+    """Remove folders of killed makers and a damaged entry, locked by the caller; return a new folder to work in."""
     try:
         for old in list(folder.parent.iterdir()):
             with suppress(FileNotFoundError):  # its maker finished meanwhile

@@ -60,15 +60,8 @@ class _Symbol:
 
 
 def refused(library: Path, *, prefix: str) -> tuple[str, str] | None:
-    """Return a name that a library must not need or define, and why; None where there is none.
-
-    Args:
-        library: the linked library.
-        prefix: the prefix of the device's names, see `prepared.Sources`.
-
-    Raises:
-        ValueError: the library is no ELF file of 64 bits.
-    """
+    """Return a name that a library must not need or define, and why; None where there is none. `prefix` is that of the
+    device's names, see `prepared.Sources`. Raises ValueError for a file that is no ELF file of 64 bits."""
     data = library.read_bytes()
     try:
         for symbol in _symbols(data, _ALL):
@@ -85,10 +78,7 @@ def refused(library: Path, *, prefix: str) -> tuple[str, str] | None:
 
 
 def holds_cxx_library(library: Path) -> bool:
-    """Return whether the C++ library is linked statically.
-
-    Raises ValueError, struct.error or IndexError for a file that is no ELF file.
-    """
+    """Return whether the C++ library is linked statically. Raises ValueError, struct.error or IndexError."""
     return any(one.defined and one.name == _OF_THE_CXX_LIBRARY for one in _symbols(library.read_bytes(), _ALL))
 
 

@@ -55,12 +55,10 @@ class _Failure(ctypes.Structure):
 def load(
     library: Path, header_set: str, digests: Mapping[Path, str] | None = None, *, prefix: str
 ) -> dict[str, Callable[..., Any]]:
-    """Return the extension's functions by name.
-
-    `audit.build.emulated.runtime.Runtime` must be created before. Exceptions of C++ become Python's of the same kind.
+    """Return the extension's functions by name. Exceptions of C++ become Python's of the same kind.
 
     Args:
-        library: `EmulatedBuild.library`.
+        library: `EmulatedBuild.library`; `Runtime` must be created before.
         header_set: `EmulatedBuild.header_set`.
         digests: see `audit.build.sealed`.
         prefix: `Runtime.prefix`.

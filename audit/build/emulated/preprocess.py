@@ -39,7 +39,7 @@ def preprocess(
     flags: Sequence[str],
     ours: Sequence[Path] = (),
 ) -> tuple[SourceFile, ...]:
-    """Write `TEXT` into a folder.
+    """Write `TEXT` into a folder; return the files of the claim that were read, in the order of their names.
 
     Args:
         text: the rewritten source.
@@ -48,9 +48,6 @@ def preprocess(
         headers: the first includes, of which the first is precompiled.
         flags: the compiler's.
         ours: folders of the kit's own headers.
-
-    Returns:
-        The files of the claim that were read, in the order of their names.
 
     Raises:
         CompileError: the preprocessor refuses the text; `header_set` is empty.
@@ -74,11 +71,8 @@ def preprocess(
 
 
 def refused(text: str) -> tuple[str, int] | None:
-    """Return the first construct of the source's own text and its line; None where there is none.
-
-    Args:
-        text: the output of `g++ -E`; lines of system headers, which are never the claim's, do not count.
-    """
+    """Return the first construct of the source's own text and its line, from the output of `g++ -E`; None where there
+    is none. Lines of system headers, which are never the claim's, do not count."""
     for _, line, each in own_lines(text):
         if found := _REFUSED.search(each):
             return list(_WORDS)[int((found.lastgroup or "n0")[1:])], line

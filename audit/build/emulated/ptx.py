@@ -55,15 +55,8 @@ def has_assembly(text: str) -> bool:
 
 
 def translated(text: str, *, prefix: str) -> str:
-    """Return a preprocessed source with C++ in the place of its inline PTX. Every line keeps its number.
-
-    Args:
-        text: what `g++ -E` leaves.
-        prefix: of the device's names.
-
-    Raises:
-        Unsupported: it has an instruction that the emulated device does not take, or assembly that is none of a GPU.
-    """
+    """Return a preprocessed source with C++ in the place of its inline PTX. Every line keeps its number. Raises
+    Unsupported for an instruction that the emulated device does not take, and for assembly that is none of a GPU."""
     code = _MARKERS.sub(lambda marker: " " * len(marker.group()), text)
     masked = mask(code).masked
     pieces: list[str] = []

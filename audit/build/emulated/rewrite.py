@@ -53,16 +53,14 @@ class _Position:
 
 
 def rewrite(source: CudaSource, *, name: str, compute_capability: int, prefix: str = NAME) -> str:
-    """Return the C++ text of the source for the emulated device.
+    """Return the C++ text of the source for the emulated device. Raises Unsupported if it contains the device's own
+    name.
 
     Args:
         source: the parsed source.
         name: the file name for compiler messages and line tables, e.g. "claimed.cu".
         compute_capability: that of the modelled GPU, e.g. 75.
         prefix: the prefix of the device's names.
-
-    Raises:
-        Unsupported: the source contains the device's own name.
     """
     last = _after_includes(source, name=name, compute_capability=compute_capability)
     return _rewritten(source, [*_edits(source), last], name=name, prefix=prefix)
@@ -70,16 +68,8 @@ def rewrite(source: CudaSource, *, name: str, compute_capability: int, prefix: s
 
 def headers(source: CudaSource, path: Path, *, prefix: str) -> dict[str, str]:
     """Return the rewritten text of every header of the claim, which may have kernels and launches, by its path in the
-    source's folder; empty where none changes.
-
-    Args:
-        source: the parsed source; its includes of files in its folder and below are followed.
-        path: its file.
-        prefix: the prefix of the device's names.
-
-    Raises:
-        Unsupported: a header uses what the emulated device does not model.
-    """
+    folder of the source at `path`; empty where none changes. Raises Unsupported if one uses what the device does not
+    model."""
     folder, found, changed = path.parent, dict[str, str](), False
     waiting = [(path, source)]
     while waiting and len(found) < _MOST_HEADERS:

@@ -52,15 +52,7 @@ The runtime hands out the table once."""
 class Runtime:
     """The runtime's library in this process. Once it is created, CPU tensors are made in the emulated device's memory.
 
-    Args:
-        library: path of the runtime (`EmulatedBuild.runtime`).
-        digests: see `audit.build.sealed`.
-
-    Attributes:
-        prefix: the prefix of the runtime's exported names.
-
-    Raises:
-        RuntimeError: this process has created one before.
+    `prefix` is that of the runtime's exported names. Raises RuntimeError if this process has created one before.
     """
 
     def __init__(self, library: Path, digests: Mapping[Path, str] | None = None) -> None:
@@ -91,12 +83,12 @@ class Runtime:
         stale: str = "none",
         still_clock: bool = False,
     ) -> None:
-        """Configure the device from the next allocation and launch on.
+        """Configure the device from the next allocation and launch on. Raises ValueError for an unknown name.
 
         Args:
             allocator: one of `ALLOCATORS`.
-            thread_order: one of `ORDERS`.
-            block_order: one of `ORDERS`.
+            thread_order: one of `ORDERS`, as is `block_order`.
+            block_order: that of the blocks.
             seed: the seed of random orders, which differ between blocks.
             checker: record and check every access of device code; slower.
             compute_capability: that of the launch limits, e.g. 75.
@@ -107,9 +99,6 @@ class Runtime:
                 only checks a launch against the limits; -1 runs all.
             stale: one of `STALE`.
             still_clock: let the clocks of the claim's host code go on by 100 ns a reading alone.
-
-        Raises:
-            ValueError: an unknown name.
         """
         self._call["configure"](
             _index(allocator, ALLOCATORS),
@@ -136,10 +125,7 @@ class Runtime:
 
     def write_counts(self, tensor: torch.Tensor) -> bytes:
         """Return the number of writes to each 4-byte word of a contiguous tensor since the last reset, at most 255.
-
-        Raises:
-            ValueError: the tensor is not contiguous or not in device memory.
-        """
+        Raises ValueError: the tensor is not contiguous or not in device memory."""
         if not tensor.is_contiguous():
             raise ValueError("write_counts needs a contiguous tensor")
         words = (tensor.numel() * tensor.element_size() + 3) // 4
@@ -152,9 +138,7 @@ class Runtime:
 
     def blank_unwritten(self, tensor: torch.Tensor) -> bool:
         """Fill every byte of a contiguous tensor that the last launch did not write with the pattern of fresh memory.
-
-        Return False where that launch was run whole, or where the tensor is not contiguous or not in device memory.
-        """
+        Return False where that launch was run whole, or the tensor is not contiguous or not in device memory."""
         if not tensor.is_contiguous():
             return False
         size = tensor.numel() * tensor.element_size()
@@ -169,17 +153,8 @@ class Runtime:
         return blocks
 
     def begin_programs(self, kernel: str, line: int, grid: Sequence[int], *, run: int) -> bool:
-        """Begin a launch of a kernel that an interpreter runs, program by program.
-
-        Args:
-            kernel: its name.
-            line: of the source, where it is launched.
-            grid: three sizes.
-            run: how many programs of the grid are run.
-
-        Returns:
-            Whether a GPU takes a grid of that size; a launch that it refuses has ended.
-        """
+        """Begin a launch of a kernel that an interpreter runs, program by program: `run` of a grid of three sizes.
+        Return whether a GPU takes a grid of that size; a launch that it refuses has ended."""
         sizes = [ctypes.c_uint32(min(size, 2**32 - 1)) for size in grid]
         return bool(self._call["begin_programs"](kernel.encode(), ctypes.c_uint32(line), *sizes, ctypes.c_uint64(run)))
 
@@ -194,15 +169,14 @@ class Runtime:
     def touch(self, addresses: Any, *, size: int, access: Access, line: int, values: Any = None) -> Any:
         """Report one access of a program to the access checker.
 
+        Return whether each element is in memory; one that is not was reported and not written.
+
         Args:
             addresses: those of the elements, a contiguous numpy vector of uint64.
             size: bytes of an element.
             access: the kind of access.
             line: the line of the source.
             values: the contiguous values to write; None for no write.
-
-        Returns:
-            Whether each element is in memory; one that is not was reported and not written.
         """
         mapped = ctypes.create_string_buffer(len(addresses))
         at = ctypes.c_void_p(addresses.ctypes.data)

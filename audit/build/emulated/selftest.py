@@ -18,13 +18,8 @@ _SECONDS = 120
 
 @dataclass(frozen=True)
 class FeatureResult:
-    """The result of one feature.
-
-    Attributes:
-        name: e.g. "wmma_f16".
-        passed: whether it was right in every order without a report.
-        detail: the error in words, with numbers; empty if it passed.
-    """
+    """The result of one feature, such as "wmma_f16": `passed` if it was right in every order without a report, else
+    `detail` is the error in words, with numbers."""
 
     name: str
     passed: bool
@@ -32,12 +27,8 @@ class FeatureResult:
 
 
 def selftest(*, optimisation: str = "O2", progress: Progress = silent) -> list[FeatureResult]:
-    """Build and run every feature, in a process of its own.
-
-    Raises:
-        CompileError: the kernels of the self-test do not compile here.
-        AuditError: the process died.
-    """
+    """Build and run every feature, in a process of its own. Raises CompileError if the kernels do not compile here, and
+    AuditError if the process died."""
     built = build(SOURCE, optimisation=optimisation, progress=progress)
     command = [sys.executable, "-m", "audit.build.emulated.selftest_cases", str(built.library), str(built.runtime)]
     done = subprocess.run(command, capture_output=True, text=True, timeout=_SECONDS, check=False)

@@ -109,10 +109,8 @@ def searched(log: str) -> tuple[Path, ...]:
 
 
 def compile_file(arguments: list[str], *, folder: Path, reads: Sequence[Path] = ()) -> tuple[bool, str]:
-    """Run the compiler in a folder, inside the sandbox; return whether it succeeded, and its messages.
-
-    It may read that folder, `reads` and installed files.
-    """
+    """Run the compiler in a folder, inside the sandbox, where it may read that folder, `reads` and installed files;
+    return whether it succeeded, and its messages."""
     done = command.run([find().compiler, *arguments], folder=folder, limit_s=COMPILE_LIMIT_S, reads=reads)
     if done.stopped:
         return False, f"error: the compiler {done.stopped.removeprefix('it ')}\n{done.err}"

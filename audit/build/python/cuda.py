@@ -38,13 +38,8 @@ class PythonBuilder:
     toolchain: Toolchain
 
     def build(self, source: Path, variant: Variant, claim: Claim, *, level: str) -> CudaVariant:
-        """Parse the source and, where it builds extensions, run it once in a child to build them.
-
-        Args:
-            source: the `.py` file.
-            variant: the variant of that file.
-            claim: has the entry, where the variant has none of its own.
-            level: the name of the build for its note; Python has one only.
+        """Parse the source and, where it builds extensions, run it once in a child to build them; `level` is for the
+        note.
 
         Raises:
             CompileError: the source is not Python, the builder refuses a CUDA text or is not done in time, or the

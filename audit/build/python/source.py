@@ -23,12 +23,8 @@ TRITON_JIT = "triton.jit"
 
 
 class PythonSource:
-    """A parsed source, which is not run.
-
-    Raises:
-        CompileError: the source is not Python.
-        Unsupported: it is nested too deeply for the parser.
-    """
+    """A parsed source, which is not run. Raises CompileError if it is not Python, and Unsupported if it is nested too
+    deeply for the parser."""
 
     def __init__(self, text: str) -> None:
         try:
