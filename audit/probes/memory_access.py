@@ -2,10 +2,6 @@
 
 Every access is checked. An access out of bounds is proved. A race, a misuse of barriers and lanes, and a read of
 unwritten memory are undefined behaviour, also where the values are right; `undefined` has the rules.
-
-Where an independent prover of races is installed, the evidence has its answers too, launch by launch. A race that both
-report has both as its proof. One that the prover alone reports is a hint: the checker followed a real call at that
-shape and saw none.
 """
 
 from __future__ import annotations
@@ -80,7 +76,8 @@ def smaller(target: Target) -> Case:
 
 
 def _with_proofs(target: Target, found: Checked) -> tuple[list[Behaviour], dict[str, JsonValue]]:
-    """Return the behaviour of a checked call with the prover's races, and its answers for the record, if installed."""
+    """Return the behaviour of a checked call with the races of an independent prover, and its answers for the record,
+    launch by launch, where one is installed."""
     source = target.reference.parent / target.variant.file
     version = race_prover.version()
     if version is None or source.suffix != ".cu" or not found.launches or target.variant.role in SHARES:
@@ -95,7 +92,8 @@ def _with_proofs(target: Target, found: Checked) -> tuple[list[Behaviour], dict[
 
 
 def agreed(seen: Sequence[Behaviour], proofs: Sequence[Proof]) -> list[Behaviour]:
-    """Return the behaviour, with both proofs where the prover reports a race too, then its other races as hints."""
+    """Return the behaviour, with both proofs where the prover reports a race too, then its other races as hints: the
+    checker followed a real call at that shape and saw none."""
     races = {proof.kernel: proof for proof in proofs if proof.answer == "race"}
     known = {one.kernel for one in seen if one.kind in RACES}
     both = [
