@@ -15,23 +15,6 @@ from tree_sitter import Node
 from audit.review.cuda_source import CudaSource, Function, Include
 from audit.review.token_scan import blanked
 
-# Headers that torch's headers include and device code relies on. NVRTC has no standard headers.
-_PRELUDE = """\
-#ifndef __CUDACC_RTC__
-#include <algorithm>
-#include <cfloat>
-#include <climits>
-#include <cmath>
-#include <cstddef>
-#include <cstdint>
-#include <limits>
-#include <tuple>
-#include <type_traits>
-#include <utility>
-#endif
-#include <cuda_fp16.h>
-#line 1
-"""
 _CUDA_HEADER = re.compile(
     r"(?:cuda|mma\.h|cooperative_groups|cub/|thrust/|cutlass/|cute/|curand_kernel|curand_(?:philox|mtgp)\w*|"
     r"device_\w+\.h|driver_types|host_defines|library_types|math_constants|math_functions|"
@@ -66,8 +49,8 @@ _HOST = re.compile(
 
 
 def device_part(source: CudaSource) -> str:
-    """Return the source with a blank host part, after a prelude of standard headers; `#line` keeps line numbers."""
-    return _PRELUDE + blanked(source.code, sorted(set(_dropped(source))))
+    """Return the source with a blank host part; every line keeps its number."""
+    return blanked(source.code, sorted(set(_dropped(source))))
 
 
 def _dropped(source: CudaSource) -> Iterator[tuple[int, int]]:
@@ -139,7 +122,7 @@ _READ = re.compile(r"mma\.h|cooperative_groups|cuda_(?:fp|bf)\d+\.h|cuda/|cuda_p
 
 def device_text(source: CudaSource) -> str:
     """Return the text for NVRTC, with the source's line numbers."""
-    cut = device_part(source).partition("#line 1\n")[2]
+    cut = device_part(source)
     headers = [match["header"] for match in _INCLUDE_LINE.finditer(cut)]
     body = _INCLUDE_LINE.sub(lambda match: match.group() if _READ.match(match["header"]) else "", cut)
     head = ["#define CUFAST_CCCL\n"] if any(_CCCL.match(header) for header in headers) else []

@@ -21,7 +21,6 @@ from audit.probes.target import Target
 from audit.probes.undefined import undefined_beside, wrong_in_every_order
 
 NAME = "agreement"
-MECHANISMS = ("wrong numbers", "missing last tile", "hard-coded shapes", "size dispatch", "tolerance abuse")
 
 
 class Result(NamedTuple):

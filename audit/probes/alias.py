@@ -17,7 +17,6 @@ from audit.probes.target import Target
 
 NAME = "alias"
 RESULTS = 24
-MECHANISMS = ("view of an input returned", "static output buffer", "expanded result", "wrong stride of the result")
 
 
 def observe(target: Target) -> Observed:

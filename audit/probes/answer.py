@@ -59,10 +59,6 @@ class Probe(Protocol):
 
     NAME: str
 
-    @property
-    def MECHANISMS(self) -> tuple[str, ...]:  # noqa: N802
-        """The mechanisms of false results that it detects, for docs/probes.md."""
-
     def observe(self, target: Target, /) -> Observed:
         """Make calls and return the observations. Raises AuditError where there is no answer."""
 

@@ -12,7 +12,6 @@ from audit.probes.called import value_calls
 from audit.probes.target import Target
 
 NAME = "backend_flags"
-MECHANISMS = ("global backend flags", "TF32 asymmetry")
 
 
 def observe(target: Target) -> Observed:

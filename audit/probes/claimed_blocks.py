@@ -47,7 +47,6 @@ from audit.probes.undefined import sentence as behaviour
 from audit.probes.variations import DISCRIMINATING, GRADED
 
 NAME = "claimed_blocks"
-MECHANISMS = ("index arithmetic that overflows", "size dispatch", "wrong numbers", "law of large numbers")
 
 
 class Other(NamedTuple):

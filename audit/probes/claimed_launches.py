@@ -17,7 +17,6 @@ from audit.probes.answer import Answer, Observed, failed, label, passed
 from audit.probes.target import Target
 
 NAME = "claimed_launches"
-MECHANISMS = ("index or grid arithmetic that overflows", "launch limits", "under-launch")
 READS_BACK = re.compile(r"\.\s*(?:item|cpu|tolist)\s*[<(]|\bcudaMemcpyDeviceToHost\b|\bcudaMemcpyFromSymbol\b")
 """Code that copies values of the device to the host."""
 MOST_LISTED = 12

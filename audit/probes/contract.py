@@ -22,13 +22,6 @@ from audit.probes.target import Target
 from audit.probes.undefined import faulted
 
 NAME = "contract"
-MECHANISMS = (
-    "wrong type or device of the result",
-    "lazy tensor subclass",
-    "swallowed launch error",
-    "illegal address",
-    "misaligned address",
-)
 NUMBER, MOST_NUMBERS = re.compile(r"(?<![\w.])[1-9]\d{0,4}(?![\w.])"), 4
 """Sizes in a check of the source."""
 

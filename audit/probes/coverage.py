@@ -19,7 +19,6 @@ from audit.probes.compare import share_map
 from audit.probes.target import Target
 
 NAME = "coverage"
-MECHANISMS = ("under-launch", "output never written", "no-op kernel")
 OF_THE_OUTPUT = "the output is never written"
 
 

@@ -17,7 +17,6 @@ from audit.probes.target import Target
 from audit.probes.variations import wanted
 
 NAME = "current_stream"
-MECHANISMS = ("side stream", "legacy default stream", "stale input of a graph")
 DEFAULT, OWN = "the default stream", "a stream of its own"
 
 

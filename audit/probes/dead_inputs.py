@@ -23,15 +23,6 @@ from audit.probes.variations import DISCRIMINATING, WHOLE_NUMBER, Variation, Var
 from audit.run import correctness
 
 NAME = "dead_inputs"
-MECHANISMS = (
-    "input never read",
-    "dropped parameter",
-    "constant output",
-    "partial computation",
-    "degenerate task",
-    "loss by its expectation",
-    "ones, zeros and tables that no draw changes",
-)
 
 ALWAYS_ALIKE = ("table", WHOLE_NUMBER)
 """Kinds of inputs that a kernel may know without reading them: a table that every draw makes alike, of cosines or a

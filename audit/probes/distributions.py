@@ -31,16 +31,6 @@ from audit.probes.undefined import undefined_beside
 from audit.probes.variations import DISCRIMINATING, GRADED, ROUNDING, of_case
 
 NAME = "distributions"
-MECHANISMS = (
-    "magnitude dispatch",
-    "structure truncation",
-    "magnitude dispatch in a middle range",
-    "cancellation in a one-pass variance",
-    "law of large numbers",
-    "pass-through of inputs that are almost the output",
-    "fast path for the check's inputs",
-    "task that cannot tell at its own inputs",
-)
 OUTSIDE_HALF = ("large", "tiny")
 """Distributions that half precision cannot represent."""
 SHIFTED = ("offset", "far_offset")

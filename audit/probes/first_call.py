@@ -15,7 +15,6 @@ from audit.probes.target import Target
 from audit.probes.variations import OTHER, wanted
 
 NAME = "first_call"
-MECHANISMS = ("work moved to the first call", "work moved to import", "weights packed outside the timing")
 
 OURS = ("ablation", "no_op", "repair")
 """Roles asked on the emulated device only: on a GPU a fresh process costs seconds."""

@@ -20,18 +20,6 @@ from audit.probes.undefined import undefined_beside
 from audit.probes.variations import of_case
 
 NAME = "fresh_values"
-MECHANISMS = (
-    "output cached by pointer",
-    "output cached by shape or last call",
-    "output cached by address and version counter",
-    "output cached by a sample of the contents",
-    "output cached by a sum of the contents",
-    "output cached by rounded contents",
-    "static tensor in the extension",
-    "copy of the first result",
-    "graph replay with stale inputs",
-    "seed replay",
-)
 WORDS = {
     "other_values": "other values at the same addresses",
     "last_element": "the last element changed at the same address",

@@ -12,7 +12,6 @@ from audit.probes.cases import Case
 from audit.probes.target import Target
 
 NAME = "inherited"
-MECHANISMS = ("stale memory", "no-op kernel")
 
 
 def observe(target: Target) -> Observed:

@@ -11,7 +11,6 @@ from audit.probes.cases import Case
 from audit.probes.target import Target
 
 NAME = "inputs_intact"
-MECHANISMS = ("input mutation", "packed weights kept in the caller's container")
 
 
 def observe(target: Target) -> Observed:

@@ -38,7 +38,6 @@ from audit.review.cuda_reading import CudaReading
 from audit.review.cuda_source import parse
 
 NAME = "kernels_ran"
-MECHANISMS = ("decoy launch", "silent fallback", "library laundering", "extension that torch cannot build")
 NAME_CHARACTERS = 160
 MOST = 0.9
 """The share of the GPU time below which a library's kernels did a part of the work; fills and copies do not count."""

@@ -15,7 +15,6 @@ from audit.probes.own_kernels import own_kernels
 from audit.probes.target import Target
 
 NAME = "late_writes"
-MECHANISMS = ("deferred write", "side stream that nobody waits for", "thread that writes after the timer")
 
 
 def observe(target: Target) -> Observed:

@@ -12,7 +12,6 @@ from audit.probes.compare import sentence
 from audit.probes.target import Target
 
 NAME = "layout"
-MECHANISMS = ("layout blindness", "wrong stride of an input")
 
 
 def observe(target: Target) -> Observed:

@@ -20,7 +20,6 @@ from audit.probes.target import SHARES, Target
 from audit.probes.undefined import Behaviour, Checked, checked, checking, sentence
 
 NAME = "memory_access"
-MECHANISMS = ("out-of-bounds access", "missing bounds", "race", "never-initialised read", "misuse of warp lanes")
 RACES = ("race-shared", "race-global", "warp-mask")
 ALONE = "race-by-proof"
 

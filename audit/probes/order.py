@@ -13,7 +13,6 @@ from audit.probes.target import Target
 from audit.probes.undefined import undefined_beside
 
 NAME = "order"
-MECHANISMS = ("stale memory", "right only after the reference", "heap scan for the reference")
 
 
 REUSE = Mode("reuse")

@@ -25,7 +25,6 @@ from audit.probes.variations import wanted
 from audit.run import correctness
 
 NAME = "precision"
-MECHANISMS = ("precision downgrade with cast-back", "tolerance abuse", "TF32 in place of float32")
 MARGIN_BITS = 1.5
 """The distance of a class from the yardstick below it."""
 LEAST_GAP_BITS = 6.0

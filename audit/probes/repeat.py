@@ -34,13 +34,6 @@ NAME, DISTRIBUTIONS = "repeat", "distributions"
 FEWEST_MANY, MORE_MANY, TURNS = 20, 8, 12
 """Calls that run no block, in units of TURNS, a multiple of the number of buffers that claimed code may rotate."""
 ANOTHER = "that of another process"
-MECHANISMS = (
-    "call counter that cheats after warm-up",
-    "recognised timer",
-    "replay after some calls",
-    "race",
-    "nondeterminism",
-)
 
 
 def observe(target: Target) -> Observed:

@@ -26,7 +26,6 @@ from audit.probes.sized import MOST_WORK, At, called, launched
 from audit.probes.target import Target
 
 NAME = "sweep"
-MECHANISMS = ("hard-coded shapes", "missing last tile", "missing bounds", "misaligned vectors", "launch limits")
 FAILED = ("wrong", "launch_refused")
 ANSWERED = ("right", "wrong")
 NO_OTHER = "no other size has an answer"

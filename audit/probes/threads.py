@@ -12,7 +12,6 @@ from audit.probes.called import value_calls
 from audit.probes.target import Target
 
 NAME = "threads"
-MECHANISMS = ("threads", "child processes")
 
 
 def observe(target: Target) -> Observed:

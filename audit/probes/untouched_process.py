@@ -11,7 +11,6 @@ from audit.probes.battery import at_middle
 from audit.probes.target import Target
 
 NAME = "untouched_process"
-MECHANISMS = ("patched timers", "patched checks", "modes left on")
 
 
 def observe(target: Target) -> Observed:

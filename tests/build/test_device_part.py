@@ -65,6 +65,23 @@ PYBIND11_MODULE(TORCH_EXTENSION_NAME, m) { m.def("forward", &forward); }
 """
 
 
+_PRELUDE = """\
+#include <algorithm>
+#include <cfloat>
+#include <climits>
+#include <cmath>
+#include <cstddef>
+#include <cstdint>
+#include <limits>
+#include <tuple>
+#include <type_traits>
+#include <utility>
+#include <cuda_fp16.h>
+#line 1
+"""
+"""Headers that torch's headers include and device code relies on."""
+
+
 def _part(text: str) -> str:
     return device_part(parse(text))
 
@@ -113,7 +130,7 @@ def test_the_device_part_stays(kept: str) -> None:
 
 @pytest.mark.parametrize("text", [_SOURCE, SAMPLE])
 def test_every_line_keeps_its_number(text: str) -> None:
-    produced = _part(text).split("#line 1\n")[1].split("\n")
+    produced = _part(text).split("\n")
     original = parse(text).code.split("\n")
     assert len(produced) == len(original)
     assert all(
@@ -133,7 +150,7 @@ def _compile(text: str, folder: Path, archs: list[int]) -> bytes:
     if shutil.which("nvcc") is None:
         pytest.skip("needs nvcc, which is not on the path")
     source, binary = folder / "part.cu", folder / "part.fatbin"
-    source.write_text(_part(text), encoding="utf-8")
+    source.write_text(_PRELUDE + _part(text), encoding="utf-8")
     relaxed = "--expt-relaxed-constexpr"  # one of the flags that torch's extension builder always passes
     named = [f"{arch}{SPECIFIC.get(arch, '')}" for arch in archs]
     targets = [f"-gencode=arch=compute_{arch},code=sm_{arch}" for arch in named]

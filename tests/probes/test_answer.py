@@ -33,7 +33,7 @@ def target(*cases: Case) -> Target:
 class Question:
     """A probe that sees what it is given, and concludes what it is given."""
 
-    NAME, MECHANISMS = "order", ()
+    NAME = "order"
 
     def __init__(self, seen: Observed, concluded: Answer) -> None:
         self.seen, self.concluded = seen, concluded

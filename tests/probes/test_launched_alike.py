@@ -121,7 +121,7 @@ def test_the_first_candidate_is_not_run_whole_where_it_launches_other_blocks(
 class Wrong:
     """A probe that finds every result wrong at the first case."""
 
-    NAME, MECHANISMS = "agreement", ()
+    NAME = "agreement"
 
     def observe(self, asked: Target, /) -> Observed:
         return {"shape": dict(asked.cases[0].shape)}

@@ -55,8 +55,6 @@ OTHER = replace(TARGET)
 class Told:
     """A probe that observes an answer."""
 
-    MECHANISMS = ()
-
     def __init__(self, answer: Callable[[Target], Finding], name: str = "order") -> None:
         self.NAME, self._answer = name, answer
 

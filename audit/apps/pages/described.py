@@ -26,6 +26,7 @@ class ProbeText(Frozen):
     """A probe on each device, the proof of its failure, its open questions, and advice to an author."""
 
     worst: Literal["proved", "hint"]
+    shows: tuple[str, ...]
     gpu: str
     emulated: str
     proves: str
@@ -127,7 +128,7 @@ def _section(name: str, text: ProbeText) -> str:
         question=question(name),
         rest=_rest(name),
         effect=_effect(name, text),
-        mechanisms=", ".join(_module(name).MECHANISMS),
+        mechanisms=", ".join(text.shows),
         controls=f"Must fail: {bad}. Must pass: {good}.",
         **text.model_dump(),
     )
