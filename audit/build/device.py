@@ -71,13 +71,6 @@ class Levels:
     published: str | None = None
     oldest: str | None = None
 
-    def checked(self, level: str) -> str:
-        """Return the level. Raises ValueError with the known levels if the device has no such level."""
-        known = [name for name in (self.first, self.confirming, self.published, self.oldest) if name]
-        if level not in known:
-            raise ValueError(f"no such level: {level}; known: {', '.join(known)}")
-        return level
-
 
 class AuditDevice(Protocol):
     """A device that variants are built for and run on."""

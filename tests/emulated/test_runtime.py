@@ -184,8 +184,6 @@ def words(mode):
 for mode in ("poison_nan", "poison_number", "zero", "reuse"): answer[mode] = words(mode)
 runtime.configure(allocator="reuse")
 answer["fresh"] = torch.empty(77777, dtype=torch.int32).unique().tolist()
-gone = torch.full((3000,), 9, dtype=torch.int32); address = gone.data_ptr(); del gone
-answer["freed"] = [address, 12000] == list(runtime.freed_blocks()[0])
 answer["patterns"] = [POISON_NAN, POISON_NUMBER]
 """
     answer = run(bad_kernels, code)
@@ -195,7 +193,6 @@ answer["patterns"] = [POISON_NAN, POISON_NUMBER]
     assert answer["zero"] == [True, [0]]
     assert answer["reuse"] == [True, [7]]
     assert answer["fresh"] == [0]
-    assert answer["freed"]
 
 
 def test_bad_settings_and_foreign_tensors(bad_kernels):

@@ -126,7 +126,9 @@ class CudaDevice:
 
     def build(self, source: Path, variant: Variant, *, optimisation: str) -> CudaVariant:
         """See `AuditDevice`. Levels: "fast" (g++ and NVRTC) and "published" (torch's extension builder)."""
-        self.levels.checked(optimisation)
+        made = {FAST: self._fast, PUBLISHED: self._published, OLDEST: self._oldest}
+        if optimisation not in made:
+            raise ValueError(f"no such level: {optimisation}; known: {', '.join(made)}")
         if variant.compute_capability > self._gpu.compute_capability:
             least = variant.compute_capability
             needs = f"{variant.file} needs compute capability {least // 10}.{least % 10}"
@@ -135,7 +137,6 @@ class CudaDevice:
             if optimisation == self.levels.oldest:
                 raise Unsupported("Python, which is compiled for the GPU at hand")
             return self._python(source, variant, optimisation)
-        made = {FAST: self._fast, PUBLISHED: self._published, OLDEST: self._oldest}
         return made[optimisation](source, variant, flags_of(variant, self._claim))
 
     def _fast(self, source: Path, variant: Variant, flags: tuple[str, ...]) -> CudaVariant:

@@ -19,7 +19,7 @@ from audit.build.cuda import compile
 from audit.build.cuda.compile import HEADER_SET, checked_flags, compile_module, compiler_words, environment
 from audit.build.cuda.fast_toolchain import standard_of
 from audit.build.cuda.gpu import Gpu
-from audit.build.cuda.toolchain import Toolchain
+from audit.build.cuda.toolchain import Toolchain, tool
 from audit.build.dependencies import listed, own_files, torch_headers, wheels
 from audit.build.emulated import toolchain as host
 from audit.build.emulated.cache import cache_folder, fingerprint, made
@@ -106,10 +106,10 @@ def target_note(listing: str, compute_capability: int) -> str:
 
 
 def _verified(library: Path, *, gpu: Gpu, toolchain: Toolchain) -> str:
-    if toolchain.cuobjdump is None:
+    if (program := tool(toolchain, "cuobjdump")) is None:
         return "target not verified: the toolkit has no cuobjdump"
-    tool = [str(toolchain.cuobjdump), "--list-elf", str(library)]
-    listed = command.run(tool, folder=library.parent, limit_s=_LISTING_LIMIT_S)
+    words = [str(program), "--list-elf", str(library)]
+    listed = command.run(words, folder=library.parent, limit_s=_LISTING_LIMIT_S)
     return target_note(listed.out, gpu.compute_capability)
 
 

@@ -86,8 +86,13 @@ def build(
     if "__global__" not in source.masked:
         raise NotFast("a source that defines no kernel")
     tools = fast_toolchain.find()
-    given = translated(flags, compute_capability=compute_capability, standard=tools.standard, portable=portable)
-    host = operator_includes(source, tools.operators) + given.defines + host_part(source, name=source_path.name)
+    standard = fast_toolchain.standard_of(tools.torch_version)
+    given = translated(flags, compute_capability=compute_capability, standard=standard, portable=portable)
+    host = (
+        operator_includes(source, fast_toolchain.operators(tools.torch))
+        + given.defines
+        + host_part(source, name=source_path.name)
+    )
     job = _Job(source, host, given, tools)
     key = fingerprint([_RECIPE, *tools.identity, *given.device, host, job.device])
     target = cache_folder() / "fast" / f"{source_path.stem[:40]}-{key}"

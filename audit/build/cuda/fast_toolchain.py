@@ -54,16 +54,6 @@ class FastToolchain:
         nvrtc = self.nvrtc.resolve()
         return (self.compiler, self.torch_version, str(nvrtc), str(nvrtc.stat().st_size), *self.host_flags, _headers())
 
-    @property
-    def standard(self) -> str:
-        """The C++ standard of torch's extension builder."""
-        return standard_of(self.torch_version)
-
-    @property
-    def operators(self) -> frozenset[str]:
-        """The operators with a header of their own in torch."""
-        return _operators(self.torch)
-
 
 def standard_of(torch_version: str) -> str:
     """Return the C++ standard of that torch's extension builder."""
@@ -174,8 +164,8 @@ def _run(arguments: list[str], folder: Path) -> None:
 
 
 @functools.cache
-def _operators(torch: Path) -> frozenset[str]:
-    """Return the operators with a header: thousands of files, which do not change."""
+def operators(torch: Path) -> frozenset[str]:
+    """Return the operators with a header of their own in torch: thousands of files, which do not change."""
     return frozenset(path.stem for path in (torch / "include/ATen/ops").glob("*.h"))
 
 

@@ -16,6 +16,7 @@ from audit.model.errors import BadInput
 
 QUERY_LIMIT_S = 20.0
 IDENTITY = "name,compute_cap,driver_version,memory.total"
+FORMAT = "--format=csv,noheader,nounits"
 STATE = "clocks.sm,clocks.mem,power.draw,temperature.gpu,clocks_throttle_reasons.active"
 SLOWED_BY = {
     0x4: "power cap",
@@ -75,13 +76,13 @@ def find() -> Gpu:
     if shutil.which("nvidia-smi") is None:
         raise BadInput("--device cuda: no NVIDIA driver here (nvidia-smi is missing); use --device emulated")
     banner = _driver_cuda(_ask([]))
-    return parse_identity(_ask([f"--query-gpu={IDENTITY}", *_format(), *_chosen()]), driver_cuda=banner)
+    return parse_identity(_ask([f"--query-gpu={IDENTITY}", FORMAT, *_chosen()]), driver_cuda=banner)
 
 
 def state() -> GpuState | None:
     """Return the present state; None where the driver does not answer."""
     try:
-        return parse_state(_ask([f"--query-gpu={STATE}", *_format(), *_chosen()]))
+        return parse_state(_ask([f"--query-gpu={STATE}", FORMAT, *_chosen()]))
     except BadInput:
         return None
 
@@ -123,10 +124,6 @@ def _ask(arguments: list[str]) -> str:
         words = (answer.stdout + answer.stderr).strip().splitlines()[:1] or ["no message"]
         raise BadInput(f"--device cuda: nvidia-smi failed: {words[0]}; use --device emulated")
     return answer.stdout
-
-
-def _format() -> list[str]:
-    return ["--format=csv,noheader,nounits"]
 
 
 def _chosen() -> list[str]:

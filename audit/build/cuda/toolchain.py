@@ -35,11 +35,6 @@ class Toolchain:
     torch_cuda: Release
     ninja: Path
 
-    @property
-    def cuobjdump(self) -> Path | None:
-        """The tool that lists the targets of a library; None where the toolkit lacks it."""
-        return _tool(self, "cuobjdump")
-
 
 def find(gpu: Gpu) -> Toolchain:
     """Return the toolchain of this Python and this machine. Raises BadInput: a part is missing or two do not fit; says
@@ -129,7 +124,7 @@ TRIAL_LIMIT_S = 60.0
 
 def working_sanitizer(toolchain: Toolchain) -> Path | None:
     """Return the program after one trial of some 5 s on a GPU; None where it is absent or gives no answer."""
-    program = sanitizer(toolchain)
+    program = tool(toolchain, "compute-sanitizer")
     if program is None:
         return None
     words = [str(program), "--tool", "memcheck", *TRIAL_OPTIONS, sys.executable, "-c", TRIAL]
@@ -138,11 +133,7 @@ def working_sanitizer(toolchain: Toolchain) -> Path | None:
     return program if trial.code == 0 and "ERROR SUMMARY: 0 errors" in trial.out else None
 
 
-def sanitizer(toolchain: Toolchain) -> Path | None:
-    """Return the toolkit's program, else that on PATH; None where there is none."""
-    return _tool(toolchain, "compute-sanitizer")
-
-
-def _tool(toolchain: Toolchain, name: str) -> Path | None:
+def tool(toolchain: Toolchain, name: str) -> Path | None:
+    """Return the toolkit's program of that name, else that on PATH; None where there is none."""
     own, on_path = toolchain.cuda_home / "bin" / name, shutil.which(name)
     return own if own.exists() else Path(on_path) if on_path else None

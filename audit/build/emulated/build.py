@@ -10,7 +10,7 @@ import hashlib
 import json
 import re
 import time
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -121,8 +121,16 @@ def build(
     note = json.loads((unit / UNIT).read_text(encoding="utf-8"))
     job.kernel(target := cache_folder() / "kernels" / note["kernel"], unit / TEXT, note[KEY])
     reads = (SourceFile.of(source_path.name, text.encode()), *map(SourceFile.model_validate, note["reads"]))
-    runtime = prepared.runtime(progress)
-    return replace(_recorded(target, runtime), from_cache=not job.compiled, reads=reads)
+    made_by = json.loads((target / "build.json").read_text(encoding="utf-8"))
+    made_by["flags"], header_set = tuple(made_by["flags"]), made_by.pop(KEY)
+    return EmulatedBuild(
+        library=target / "kernel.so",
+        runtime=prepared.runtime(progress),
+        header_set=header_set,
+        reads=reads,
+        from_cache=not job.compiled,
+        **made_by,
+    )
 
 
 class _Job:
@@ -184,7 +192,7 @@ class _Job:
         )
         reads = read()
         if ptx.has_assembly(text.read_text(encoding="utf-8", errors="replace")):
-            first.append(Path(ptx.header(named.prefix)))
+            first.append(Path(named.prefix, "ptx.h"))
             reads = read()
             changed = ptx.translated(text.read_text(encoding="utf-8", errors="surrogateescape"), prefix=named.prefix)
             text.write_text(changed, encoding="utf-8", errors="surrogateescape")
@@ -280,11 +288,3 @@ def _operator_includes(source: CudaSource) -> str:
     if any(_LISTS in (folder / name).read_text(encoding="utf-8") for name in headers):
         headers.insert(0, "ATen/core/IListRef.h")
     return "".join(f"#include <{name}>\n" for name in headers)
-
-
-def _recorded(folder: Path, runtime: Path) -> EmulatedBuild:
-    note = json.loads((folder / "build.json").read_text(encoding="utf-8"))
-    note["flags"], header_set = tuple(note["flags"]), note.pop(KEY)
-    return EmulatedBuild(
-        library=folder / "kernel.so", runtime=runtime, header_set=header_set, reads=(), from_cache=False, **note
-    )

@@ -44,11 +44,6 @@ def sources() -> tuple[bytes, ...]:
     return tuple(path.read_bytes() for path in sorted(Path(__file__).parent.glob("ptx*.py")))
 
 
-def header(prefix: str) -> str:
-    """Return the header that a translation needs, by its name."""
-    return f"{prefix}/ptx.h"
-
-
 def has_assembly(text: str) -> bool:
     """Return whether a preprocessed source has an `asm` of its own, not of a system header."""
     return next(_places(text), None) is not None

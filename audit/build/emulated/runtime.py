@@ -11,10 +11,8 @@ from typing import Any, Literal
 import numpy as np
 import torch
 
-from audit.build.emulated.patterns import FRESH_SHARED, POISON_NAN, POISON_NUMBER
+from audit.build.emulated.patterns import FRESH_SHARED, POISON_NAN
 from audit.build.sealed import sealed
-
-__all__ = ["ALLOCATORS", "ORDERS", "POISON_NAN", "POISON_NUMBER", "Runtime"]
 
 ALLOCATORS = ("plain", "poison_nan", "poison_number", "zero", "reuse")
 """The contents of fresh device memory. "reuse" hands out the block of that size freed last, with its contents."""
@@ -143,14 +141,6 @@ class Runtime:
             return False
         size = tensor.numel() * tensor.element_size()
         return bool(self._call["blank_unwritten"](ctypes.c_void_p(tensor.data_ptr()), ctypes.c_uint64(size)))
-
-    def freed_blocks(self) -> list[tuple[int, int]]:
-        """Return address and bytes of the free blocks, the one freed last first. Their contents are kept."""
-        address, size = ctypes.c_void_p(), ctypes.c_uint64()
-        blocks: list[tuple[int, int]] = []
-        while self._call["freed_block"](ctypes.c_size_t(len(blocks)), ctypes.byref(address), ctypes.byref(size)):
-            blocks.append((address.value or 0, size.value))
-        return blocks
 
     def begin_programs(self, kernel: str, line: int, grid: Sequence[int], *, run: int) -> bool:
         """Begin a launch of a kernel that an interpreter runs, program by program: `run` of a grid of three sizes.
