@@ -6,15 +6,16 @@ import secrets
 import shlex
 import tempfile
 from collections.abc import Iterator, Sequence
+from concurrent.futures import Future
 from contextlib import AbstractContextManager, ExitStack, contextmanager, suppress
 from pathlib import Path
 
-from audit import claims, judge, repair, report
+from audit import claims, judge, measure, repair, report
 from audit.build.device import AuditDevice
 from audit.claims import ClaimFolder
 from audit.device_run import DeviceRun
 from audit.lint import floors
-from audit.measure import Session
+from audit.measure import Session, Times
 from audit.model import Record, Stage, Variant, store
 from audit.model.errors import AuditError, BadInput
 from audit.model.run_directory import Scratch, room
@@ -28,7 +29,6 @@ from audit.run import environment, sandbox_check
 from audit.run.pool import Workers
 from audit.sandbox import command as sandboxed
 from audit.scheduler import Scheduler, jobs, places
-from audit.timer import Timer
 
 STAGES = ("prepare", "lint", "review", "build", "verify", "measure", "confirm", "repair", "judge", "report")
 A_TIMING = 20
@@ -89,7 +89,7 @@ class Audit(AbstractContextManager["Audit"]):
             self._beside = [self._open(other) for other in beside]
             self._opened = opened.pop_all()
         self._gives_times = timed and first.device.kind == "cuda"
-        self._timer: Timer | None = None
+        self._timing: Future[Session] | None = None
         progress.expect(A_TIMING if self._gives_times else 0)
 
     @property
@@ -120,7 +120,7 @@ class Audit(AbstractContextManager["Audit"]):
             self._main.start(entropy=self.seed)
             self._main.cost()
             if self._gives_times:
-                self._timer = Timer(self._main.beside(self._prepare_timing), self._main, self._writer)
+                self._timing = self._main.beside(self._prepare_timing)
             self._writer.put_sandbox(sandbox_check.results(self._workers))
             self._progress.say(f"float64 results for {', '.join(case.label for case in self._main.device_run.cases)}")
 
@@ -175,24 +175,40 @@ class Audit(AbstractContextManager["Audit"]):
 
     def measure(self) -> None:
         """Times on a GPU: baselines and passing variants soundly; the claimed kernel if its published build is in."""
-        if self._timer is not None:
+        if self._timing is not None:
             with self._stage("measure"):
                 waiting = self._main.waiting()
-                self._timer.time([one for one in self.folder.claim.variant if one not in waiting], baselines=True)
+                self._time([one for one in self.folder.claim.variant if one not in waiting], baselines=True)
                 self._progress.advance(A_TIMING)
 
     def confirm(self) -> None:
         """Waits for published builds, asks and times again what now counts."""
         waiting = self._main.waiting()
-        if not waiting and self._timer is None:
+        if not waiting and self._timing is None:
             return
         with self._stage("confirm"):
             if waiting:
                 self._main.confirm(waiting)
-            if self._timer is not None:
+            if self._timing is not None:
                 if waiting:
-                    self._timer.time(waiting, baselines=False)
-                self._timer.repeat()
+                    self._time(waiting, baselines=False)
+                built = self._main.timeable()
+                self._keep(measure.repeated(self._timing.result(), built, passed=self._passed()))
+
+    def _time(self, variants: Sequence[Variant], *, baselines: bool) -> None:
+        """Time those of the variants whose builds count; see `measure.times`."""
+        assert self._timing is not None
+        names, known = {one.name for one in variants}, self._main.timeable()
+        built = {name: known[name] for name in known if name in names}
+        self._keep(measure.times(self._timing.result(), built, passed=self._passed(), baselines=baselines))
+
+    def _passed(self) -> set[str]:
+        rungs = judge.ladder(self.folder.claim, self.record.findings)
+        return {rung.variant for rung in rungs if rung.state == "passed"}
+
+    def _keep(self, times: Times) -> None:
+        self._writer.add(self._main.device_run.timed(times.findings, self._main.timeable()))
+        self._writer.add_times(times.measurements)
 
     def repair(self) -> None:
         """Changes of ours to a claimed kernel that failed, where the claim has no ablation; see `repair`. They name a
