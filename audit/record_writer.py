@@ -98,10 +98,7 @@ class RecordWriter:
             if changed := next((one.file for one in note.reads if known.get(one.file, one) != one), None):
                 raise BadInput(f"{claim.statement.name}/{changed}: changed during the audit; run it again")
             more = [one for one in note.reads if one.file not in known]
-            self.put(
-                environment=altered,
-                claim=claim.model_copy(update={"sources": (*claim.sources, *more)}),
-            )
+            self.put(environment=altered, claim=claim.model_copy(update={"sources": (*claim.sources, *more)}))
 
 
 def taken(out: Path) -> Hold:

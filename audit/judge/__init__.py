@@ -12,16 +12,7 @@ from audit.judge.ladder import AblationRow, ablation_table, ladder
 from audit.model import SCHEMA, Record, Verdict, VerdictName, store
 from audit.model.record import RatioState, ResultState, TaskState
 
-__all__ = [
-    "BASELINE",
-    "RULES",
-    "AblationRow",
-    "ablation_table",
-    "as_judged_now",
-    "judge",
-    "ladder",
-    "opened",
-]
+__all__ = ["BASELINE", "RULES", "AblationRow", "ablation_table", "as_judged_now", "judge", "ladder", "opened"]
 
 
 @dataclass(frozen=True)

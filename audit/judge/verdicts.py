@@ -93,10 +93,7 @@ def _vacuous(answers: Answers) -> Words:
     passed = [one for one in findings if one.probe == OTHER_INPUTS and one.outcome == "pass"]
     elsewhere = [one for one in passed if one.evidence.get("discriminating")]
     return Words(
-        reasons=(
-            *answers.task.reasons,
-            *(f"the claimed kernel where it can tell: {one.summary}" for one in elsewhere),
-        ),
+        reasons=(*answers.task.reasons, *(f"the claimed kernel where it can tell: {one.summary}" for one in elsewhere)),
         confidence="high",
         confidence_reason="a trivial candidate passes the task at its own tolerance and shape",
         scope="the task as stated: passing it says nothing about any kernel",

@@ -185,12 +185,7 @@ class Session:
         )
 
     def _interleaved(
-        self,
-        name: str,
-        built: Mapping[str, BuiltVariant],
-        baselines: Collection[str] | None,
-        *,
-        repeated: bool = False,
+        self, name: str, built: Mapping[str, BuiltVariant], baselines: Collection[str] | None, *, repeated: bool = False
     ) -> str | None:
         """Run one session, a repeated one for its ratios alone; return the callable whose first call ended the
         process, if one did."""

@@ -142,12 +142,7 @@ def made_once(target: Target, shape: Shape, distribution: str | None, *, others:
 
 
 def _cases(
-    target: Target,
-    shape: Shape,
-    *,
-    distribution: str | None,
-    others: bool,
-    scope: Scope,
+    target: Target, shape: Shape, *, distribution: str | None, others: bool, scope: Scope
 ) -> dict[str, Case] | str:
     folder = Path(tempfile.mkdtemp(prefix="claimed-", dir=target.folder))
     request = requests.Cases(
@@ -197,12 +192,7 @@ def _of(target: Target) -> _Known:
 
 
 def _asked(
-    target: Target,
-    files: Sequence[Path],
-    drawn: Mapping[str, int],
-    *,
-    mode: Mode = PLAIN,
-    calls: int = 1,
+    target: Target, files: Sequence[Path], drawn: Mapping[str, int], *, mode: Mode = PLAIN, calls: int = 1
 ) -> list[tuple[dict[str, Any], Path]]:
     """Return the events of one process, each with the folder of its outputs."""
     known, limit_s = _of(target), target.built.limit_s

@@ -61,13 +61,7 @@ class FastBuild:
     left_out: tuple[str, ...]
 
 
-def build(
-    source_path: Path,
-    *,
-    flags: tuple[str, ...],
-    compute_capability: int,
-    portable: bool = False,
-) -> FastBuild:
+def build(source_path: Path, *, flags: tuple[str, ...], compute_capability: int, portable: bool = False) -> FastBuild:
     """Compile an unmodified torch extension, or take it from the cache.
 
     Args:

@@ -84,11 +84,7 @@ class EmulatedBuild:
 
 
 def build(
-    source_path: Path,
-    *,
-    optimisation: str = "O2",
-    compute_capability: int = 75,
-    progress: Progress = silent,
+    source_path: Path, *, optimisation: str = "O2", compute_capability: int = 75, progress: Progress = silent
 ) -> EmulatedBuild:
     """Compile a source for the emulated device, or find it compiled.
 
@@ -137,12 +133,7 @@ class _Job:
     """The compilation of one source; `compiled` is whether the compiler ran."""
 
     def __init__(
-        self,
-        source: CudaSource,
-        translated: str,
-        own_headers: dict[str, str],
-        path: Path,
-        tell: Progress,
+        self, source: CudaSource, translated: str, own_headers: dict[str, str], path: Path, tell: Progress
     ) -> None:
         self._source, self._translated, self._own_headers = source, translated, own_headers
         self._path, self._tell = path, tell

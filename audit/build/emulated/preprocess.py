@@ -31,13 +31,7 @@ _STRING = re.compile(r'"(?:[^"\\]|\\.)*"')
 
 
 def preprocess(
-    text: str,
-    source: Path,
-    folder: Path,
-    *,
-    headers: Sequence[Path],
-    flags: Sequence[str],
-    ours: Sequence[Path] = (),
+    text: str, source: Path, folder: Path, *, headers: Sequence[Path], flags: Sequence[str], ours: Sequence[Path] = ()
 ) -> tuple[SourceFile, ...]:
     """Write `TEXT` into a folder; return the files of the claim that were read, in the order of their names.
 

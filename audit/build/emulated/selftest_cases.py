@@ -71,10 +71,7 @@ CASES = (
     Case("pipeline_copies", lambda: (torch.randn(2, 32, 4),), lambda x: x.flip(1)),
     Case("runtime_api", lambda: (torch.randn(130),), lambda x: x * 5),
     Case(
-        "doubles",
-        lambda: (torch.rand(200, dtype=torch.float64) + 0.5,),
-        lambda x: x.rsqrt() + x.clamp(min=2.0),
-        1e-12,
+        "doubles", lambda: (torch.rand(200, dtype=torch.float64) + 0.5,), lambda x: x.rsqrt() + x.clamp(min=2.0), 1e-12
     ),
     Case("compare_and_swap", lambda: (torch.randn(700),), lambda x: x.max()[None]),
     Case("last_block", lambda: (torch.randn(256),), lambda x: x.sum()[None], 1e-3),
