@@ -134,7 +134,6 @@ class DeviceRun:
 
     @cached_property
     def _numbers(self) -> frozenset[int]:
-        """The numbers that the sources of the claim name."""
         return numbers.of_claim(self._folder.claim, self._folder.path)
 
     def vary(self) -> None:

@@ -229,7 +229,6 @@ def _keeps_bits(finding: Finding) -> bool:
 
 
 def _entries(finding: Finding) -> Iterator[dict[str, Any]]:
-    """Yield the objects of the evidence."""
     yield dict(finding.evidence)
     for value in finding.evidence.values():
         parts = value if isinstance(value, list) else [value]

@@ -102,7 +102,6 @@ def _added(other: Finding, gpu: Finding | None) -> list[Finding]:
 
 
 def _asked(finding: Finding) -> list[object]:
-    """Return the shapes of a finding."""
     several = objects(finding.evidence.get("shapes", finding.evidence.get("sizes")))
     entries = [one.get("shape", one.get("sizes")) for one in several]
     return [finding.shape, finding.evidence.get("shape"), *entries]

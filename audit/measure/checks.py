@@ -209,7 +209,6 @@ def _state(row: dict[str, Any]) -> GpuState:
 
 
 def _rows(taken: Sequence[Reading]) -> list[JsonValue]:
-    """Return at most MOST_ROWS evenly spaced readings."""
     step = max(1, -(-len(taken) // MOST_ROWS))
     return [
         {"timing": one.what, "block": one.block, **(dict(one.state.evidence()) if one.state else {})}

@@ -249,7 +249,6 @@ class Session:
         self.say(f"{what}: {len(timed)} callables timed" + ("" if reply.finished else f", then {reply.ending}"))
 
     def _about(self, reply: Reply, session: str) -> None:
-        """Add findings about a whole session."""
         target = self.claim.name
         self._readings += [one for event in reply.events for one in readings(session, event.get("states", []))]
         ended = checks.session_summary(reply.events, name=session, target=target, half_width=HALF_WIDTH)

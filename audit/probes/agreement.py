@@ -142,7 +142,6 @@ def _first_ones(target: Target, case: Case, mode: Mode) -> Iterator[bool]:
 
 
 def _in_every_order(results: list[Result], case: Case) -> bool:
-    """Return whether that case is wrong in every order."""
     return not any(one.comparison.right for one in results if one.case.inputs == case.inputs)
 
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 import random
 import zlib
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from functools import partial
 from typing import Any
 
@@ -18,7 +18,7 @@ from audit.build.emulated.patterns import QUICK
 from audit.probes.answer import FIRST_WRONG, NOT_ASKED, TOO_LARGE, UNSTEADY, Observed
 from audit.probes.called import Call, Mode, SessionBroken, Step
 from audit.probes.cases import Case
-from audit.probes.compare import Comparison, Scale
+from audit.probes.compare import Comparison
 from audit.probes.target import Target
 from audit.probes.variations import DISCRIMINATING, GRADED, ROUNDING, TIES, WHOLE_NUMBER, Variation, Varied, wanted
 
@@ -48,13 +48,10 @@ class Asked:
     case: Case
     call: Call
     group: str = ""
-    _compared: dict[Scale, Comparison] = field(default_factory=dict, init=False, compare=False, repr=False)
 
-    def compared(self, target: Target, *, least_scale: Scale = 0.0) -> Comparison:
-        """Compare the result with the right one for this call's inputs, once for all probes."""
-        if least_scale not in self._compared:
-            self._compared[least_scale] = target.compared(self.call, self.case, least_scale=least_scale)
-        return self._compared[least_scale]
+    def compared(self, target: Target) -> Comparison:
+        """Compare the result with the right one for this call's inputs."""
+        return target.compared(self.call, self.case)
 
 
 def at_middle(target: Target) -> dict[str, Asked]:

@@ -70,7 +70,6 @@ def why_not(event: dict[str, Any], case: Case) -> str | None:
 
 
 def _shaped(event: dict[str, Any], case: Case) -> bool:
-    """Return whether every output has the right shape."""
     due = [one.shape for one in case.outputs] or [case.expected.shape]
     got = [one["shape"] for one in event.get("outputs", ())] or [event["shape"]]
     return len(due) == len(got) and all(map(alike, got, due))

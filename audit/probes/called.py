@@ -159,7 +159,6 @@ def _words(rows: npt.NDArray[np.uint8]) -> npt.NDArray[Any]:
 
 
 def _numbers(rows: npt.NDArray[np.uint8], dtype: str) -> npt.NDArray[Any]:
-    """Return rows of bytes as a vector of numbers of a type."""
     if dtype == "bfloat16":
         return (rows.view(np.uint16).astype(np.uint32) << 16).view(np.float32).reshape(-1)
     return rows.view(np.dtype(dtype)).reshape(-1)

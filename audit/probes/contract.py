@@ -114,7 +114,6 @@ def _note(case: Case, call: Call) -> str | None:
 
 
 def _defect(target: Target, case: Case, call: Call) -> Observed | None:
-    """Return the defect of a usable call, if any."""
     shape = {"shape": dict(case.shape)}
     raised = {} if call.raised is None else {"raised": call.raised}
     if refused := next((launch for launch in call.launches if launch["refused"]), None):

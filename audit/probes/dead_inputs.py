@@ -104,7 +104,6 @@ def _whole_numbers(target: Target, varied: Varied) -> dict[str, Asked]:
 
 
 def _row(target: Target, first: Asked, changed: Asked, made: Variation) -> Observed:
-    """Return the evidence about one input."""
     if changed.call.raised is not None:
         return {"input": changed.what, "not_tested": f"refused: {changed.call.raised}"}
     try:

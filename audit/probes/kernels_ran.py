@@ -186,7 +186,6 @@ def _own_with_values(target: Target, names: list[str]) -> bool:
 
 
 def _is_own(target: Target, names: list[str], launch: dict[str, Any]) -> bool:
-    """Return whether a launch is of the source's own kernel."""
     return is_one_of(launch["kernel"], names) or target.built.defines(launch["kernel"])
 
 

@@ -15,7 +15,6 @@ from pydantic import JsonValue
 from audit.model import Shape, sanitizer
 from audit.model.errors import Unsupported
 from audit.probes import claimed_launches, claimed_shape
-from audit.probes.answer import label
 from audit.probes.called import Call, Mode, ProtocolViolated, SessionBroken
 from audit.probes.cases import Case
 from audit.probes.compare import sentence
@@ -49,11 +48,6 @@ class At:
     line: int | None = None
     case: Case | None = None
     call: Call | None = None
-
-    @property
-    def label(self) -> str:
-        """See `answer.label`."""
-        return label(self.shape)
 
     def evidence(self) -> JsonValue:
         """Return the values for the record; not under `shape`, since no kernel has to be right there."""

@@ -130,7 +130,6 @@ def _where(seen: Observed) -> str:
 
 
 def _described(seen: Observed) -> Iterator[str]:
-    """Yield the parts of the sentence."""
     at, base = seen["sizes"], label(seen["around"])
     counted = Counter(one["result"] for one in at)
     if not counted["wrong"]:

@@ -61,10 +61,10 @@ class Target:
         """The tolerance of this variant."""
         return self.claim.tolerance_of(self.variant)
 
-    def compared(self, call: Call, case: Case, *, least_scale: Scale = 0.0) -> Comparison:
+    def compared(self, call: Call, case: Case) -> Comparison:
         """Compare the output of a call with the right result of its case, by the tolerance of this variant. Raises
         SessionBroken without a tensor of that shape, and NothingFinite where the right result has no finite element."""
-        return self.compared_within(self.tolerance, call, case, least_scale=least_scale)
+        return self.compared_within(self.tolerance, call, case)
 
     def compared_within(self, tolerance: Tolerance, call: Call, case: Case, *, least_scale: Scale = 0.0) -> Comparison:
         """Compare by another tolerance. Outputs of the same bytes are compared once."""

@@ -177,7 +177,6 @@ class CudaDevice:
         return CudaVariant(note=note, loaded=loaded, sanitizer=checker, checks_accesses=checker is not None)
 
     def _checker(self) -> Future[Path | None]:
-        """Return the access checker, tried once."""
         with self._lock:
             if self._sanitizer is None:
                 self._sanitizer = self._pool.submit(working_sanitizer, self._toolchain)

@@ -205,7 +205,6 @@ class _Job:
             raise Unsupported(why, line=self._source.line_of(used.start()) if used else 0)
 
     def _compile(self, text: Path, header_set: HeaderSet, unfinished: Path) -> None:
-        """Make the library, and write a note about its compilation."""
         started, tools = time.monotonic(), toolchain.find()
         header = prepared.header(header_set, self._tell)
         self._tell(f"compiling {self._path.stem} against header set {header_set}")

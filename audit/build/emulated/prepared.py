@@ -145,5 +145,4 @@ def _files() -> list[Path]:
 
 @functools.cache
 def _contents() -> str:
-    """Return a hash of our own headers and sources."""
     return cache.fingerprint(part for each in _files() for part in (str(each.relative_to(FOLDER)), each.read_bytes()))

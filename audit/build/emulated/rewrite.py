@@ -138,7 +138,6 @@ def _quoted(text: str) -> str:
 
 
 def _launch(source: CudaSource, launch: Launch) -> Iterator[Edit]:
-    """Rewrite a launch around its configuration and its arguments."""
     macro = source.macro_at(launch.start)
     shown = _quoted(launch.kernel_text)
     if macro and launch.kernel_text in macro.parameters:

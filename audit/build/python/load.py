@@ -125,7 +125,6 @@ def _loaded(source: Path, text: bytes) -> ModuleType:
 
 
 def _type_names() -> ModuleType:
-    """Return a module in which every name is a type."""
     module = ModuleType(TYPES)
 
     def named(name: str) -> type:
