@@ -47,10 +47,11 @@ def runtime(progress: Progress = silent) -> Path:
 
     def make(unfinished: Path) -> None:
         progress("compiling the emulated device's runtime (once)")
-        together = "".join(f'#include "{each}"\n' for each in named.plain)  # shared headers are read once
-        (unfinished / "plain.cpp").write_text(together, encoding="utf-8")
-        apart = sorted(each for each in named.runtime.iterdir() if each.suffix in (".cpp", ".S"))
-        texts = ["plain.cpp", *(str(each) for each in apart if each not in named.plain)]
+        every = sorted(each for each in named.runtime.iterdir() if each.suffix in (".cpp", ".S"))
+        apart = [each for each in every if each.suffix == ".S" or _TORCH.search(each.read_text(encoding="utf-8"))]
+        together = [f'#include "{each}"\n' for each in every if each not in apart]  # shared headers are read once
+        (unfinished / "plain.cpp").write_text("".join(together), encoding="utf-8")
+        texts = ["plain.cpp", *map(str, apart)]
         headers = [f"-I{named.include}", f"-isystem{tools.torch / 'include'}"]
         # First in every file: torch's own declaration would hide the symbol.
         headers += ["-include", f"{named.prefix}/torch_text.h"]
@@ -108,12 +109,6 @@ class Sources:
     def runtime(self) -> Path:
         """The folder of the runtime's sources."""
         return self.folder / toolchain.RUNTIME_SOURCES.name
-
-    @property
-    def plain(self) -> list[Path]:
-        """The sources of the runtime that include no header of torch."""
-        texts = {each: each.read_text(encoding="utf-8") for each in sorted(self.runtime.glob("*.cpp"))}
-        return [each for each, text in texts.items() if not _TORCH.search(text)]
 
     @property
     def flags(self) -> tuple[str, ...]:
