@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, ClassVar, Protocol
 
-from audit.build.emulated.patterns import POISONS
+from audit.build.names import POISONS
 from audit.build.settings import DeviceSettings, TensorDevice
 from audit.model import BuildNote, Claim, Device, Shape, Variant
 

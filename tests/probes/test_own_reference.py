@@ -12,8 +12,8 @@ import pytest
 from audit import claims
 from audit.build.emulated.cache import digests
 from audit.build.emulated.device import MORE_ORDERS, ORDERS, EmulatedDevice, EmulatedVariant, plain_configuration
-from audit.build.emulated.patterns import FILLS
 from audit.build.emulated.prepared import runtime
+from audit.build.names import FILLS
 from audit.build.settings import EmulatedSettings
 from audit.claims import ClaimFolder
 from audit.device_run import DeviceRun

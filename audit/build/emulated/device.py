@@ -12,8 +12,8 @@ from typing import Any
 from audit.build.device import BuiltVariant, Levels
 from audit.build.emulated.build import EmulatedBuild, build
 from audit.build.emulated.cache import digests
-from audit.build.emulated.patterns import FILLS, FRESH_SHARED, NO_BLOCKS, QUICK, STALE
 from audit.build.emulated.prepared import prepare
+from audit.build.names import FILLS, FRESH_SHARED, NO_BLOCKS, QUICK, STALE
 from audit.build.second_compiler import UNBOUND
 from audit.build.settings import Configuration, EmulatedPythonSettings, EmulatedSettings, TensorDevice
 from audit.model import BuildNote, Claim, Device, Shape, Variant

@@ -11,7 +11,7 @@ from typing import Any, Literal
 import numpy as np
 import torch
 
-from audit.build.emulated.patterns import FRESH_SHARED, POISON_NAN
+from audit.build.names import FRESH_SHARED, POISON_NAN
 from audit.build.sealed import sealed
 
 ALLOCATORS = ("plain", "poison_nan", "poison_number", "zero", "reuse")

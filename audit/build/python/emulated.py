@@ -16,8 +16,8 @@ from audit.build.emulated.device import (
     plain_configuration,
     without_folders,
 )
-from audit.build.emulated.patterns import FILLS
 from audit.build.emulated.prepared import runtime
+from audit.build.names import FILLS
 from audit.build.python.inline import InlineCuda
 from audit.build.python.source import COMPILES_FILES, HEADER_SET, PythonSource, init_inputs, isolated, kept
 from audit.build.settings import EmulatedPythonSettings
