@@ -27,7 +27,7 @@ from audit import claims, judge
 from audit.apps.bundle import archive, derived, pictures
 from audit.apps.bundle.make import KEPT, about, generated, sources
 from audit.measure.comparison import PREFIX
-from audit.measure.protocols import OURS
+from audit.measure.samples import OURS
 from audit.model import record as bounds
 from audit.model import store, untrusted
 from audit.probes import CONCLUSIONS

@@ -2,8 +2,7 @@
 
 from audit.measure.comparison import Comparison, compared, strongest, wrong_baselines
 from audit.measure.plan import repeated, times
-from audit.measure.protocols import DO_BENCH, OURS
-from audit.measure.samples import median_ms, speedup
+from audit.measure.samples import DO_BENCH, OURS, median_ms, speedup
 from audit.measure.timing import Session, Times
 
 __all__ = [

@@ -10,8 +10,19 @@ from pydantic import JsonValue
 
 from audit.build.cuda.gpu import SLOWED_BY, GpuState
 from audit.measure.comparison import control
-from audit.measure.protocols import ALONE, ALONE_HOT, BUSY, DO_BENCH, HOST_CLOCK, READ, SEEN, SPAN
-from audit.measure.samples import found, median_ms, order_effect
+from audit.measure.samples import (
+    ALONE,
+    ALONE_HOT,
+    BUSY,
+    DO_BENCH,
+    HOST_CLOCK,
+    READ,
+    SEEN,
+    SPAN,
+    found,
+    median_ms,
+    order_effect,
+)
 from audit.model import Finding, Measurement
 
 SAME_TWICE = "same_twice"

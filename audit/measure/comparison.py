@@ -5,8 +5,7 @@ from __future__ import annotations
 from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass
 
-from audit.measure.protocols import OURS, REPEATED
-from audit.measure.samples import found, median_ms, ratio_to
+from audit.measure.samples import OURS, REPEATED, found, median_ms, ratio_to
 from audit.model import Claim, Finding, Measurement
 from audit.run.ratios import Ratio, Word, pooled, ratio
 

@@ -12,8 +12,7 @@ from itertools import pairwise
 
 from pydantic import JsonValue
 
-from audit.measure.protocols import CONTRADICTED, HOT, OURS, OUTSIDE
-from audit.measure.samples import median_ms
+from audit.measure.samples import CONTRADICTED, HOT, OURS, OUTSIDE, median_ms
 from audit.model import Finding, Measurement, Shape
 from audit.run.pool import Reply
 from audit.run.timing_requests import EMPTY

@@ -9,13 +9,12 @@ from pathlib import Path
 
 from audit.build.cuda import gpu
 from audit.build.device import BuiltVariant
-from audit.measure import checks, floors, independent_clock, prepared, protocols
+from audit.measure import checks, floors, independent_clock, prepared
 from audit.measure.checks import Reading, clocks, not_timed, readings, skipped
 from audit.measure.comparison import EAGER, PREFIX, PROCESSES, RANKS, TIMED_OUTPUTS, precision_of, rivals
 from audit.measure.outputs import classed, every_call, tolerance_of, verified
 from audit.measure.prepared import second_case
-from audit.measure.protocols import OURS, OUTSIDE, REPEATED
-from audit.measure.samples import measurements_of, median_ms
+from audit.measure.samples import OURS, OUTSIDE, REPEATED, measurements_of, median_ms, published
 from audit.model import Claim, Finding, Measurement
 from audit.probes.answer import not_sent
 from audit.probes.cases import Case
@@ -154,7 +153,7 @@ class Session:
             request = timing_requests.Published(
                 reference=self.reference,
                 variants=(self._loadable(name, built, caches),),
-                protocols=protocols.published(timed_mean=self.claim.protocol.timed_mean),
+                protocols=published(timed_mean=self.claim.protocol.timed_mean),
                 inputs=(self.case.inputs,),
                 folder=results,
                 caches=caches,
@@ -218,7 +217,7 @@ class Session:
                 profile=0 if repeated else PROFILED_CALLS,
                 published=()
                 if repeated
-                else protocols.published(timed_mean=baselines is None and self.claim.protocol.timed_mean),
+                else published(timed_mean=baselines is None and self.claim.protocol.timed_mean),
                 ceilings=baselines is None,
             )
             reply = process.call(request, limit_s=TIMING_LIMIT_S)

@@ -8,8 +8,7 @@ from statistics import median, quantiles
 from audit.judge import BASELINE
 from audit.measure import DO_BENCH, compared, strongest, wrong_baselines
 from audit.measure.comparison import AGAIN, PREFIX, Comparison, control, precision_of
-from audit.measure.protocols import REPEATED
-from audit.measure.samples import found, least_ms, median_ms
+from audit.measure.samples import REPEATED, found, least_ms, median_ms
 from audit.model import Record
 from audit.model.gpus import closest, names_in
 from audit.report import evidence, waterfall

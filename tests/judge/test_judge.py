@@ -6,7 +6,7 @@ from audit import judge
 from audit.judge import evidence
 from audit.judge.ladder import cure
 from audit.measure import OURS, floors, independent_clock
-from audit.measure.protocols import OUTSIDE
+from audit.measure.samples import OUTSIDE
 from audit.model import Finding, Measurement, Record
 from audit.probes.answer import not_sent
 from audit.run.timing_requests import EMPTY

@@ -8,7 +8,7 @@ import pytest
 
 from audit.measure import checks, outputs
 from audit.measure.outputs import every_call
-from audit.measure.protocols import OURS, SEEN
+from audit.measure.samples import OURS, SEEN
 from audit.model import Finding, Measurement
 from audit.probes.answer import finding
 

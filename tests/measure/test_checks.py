@@ -14,8 +14,7 @@ from audit import claims
 from audit.measure import checks, compared, comparison, floors
 from audit.measure.checks import clocks, readings
 from audit.measure.outputs import classed, tolerance_of, verified
-from audit.measure.protocols import ALONE, ALONE_HOT, BUSY, DO_BENCH, HOST_CLOCK, OURS, SPAN
-from audit.measure.samples import measurements_of
+from audit.measure.samples import ALONE, ALONE_HOT, BUSY, DO_BENCH, HOST_CLOCK, OURS, SPAN, measurements_of
 from audit.model import Measurement
 from audit.run.results import digest_of
 from tests.measure.stand_in import EXPECTED, GPU, case, samples, state

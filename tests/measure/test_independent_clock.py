@@ -9,7 +9,7 @@ import pytest
 import torch
 
 from audit.measure import independent_clock
-from audit.measure.protocols import CONTRADICTED, HOT, OURS, OUTSIDE
+from audit.measure.samples import CONTRADICTED, HOT, OURS, OUTSIDE
 from audit.model import Measurement
 from audit.run.other_clocks import between_messages
 from audit.run.pool import Reply

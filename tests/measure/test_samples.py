@@ -6,8 +6,7 @@ import pytest
 from pydantic import ValidationError
 
 from audit.measure import DO_BENCH, OURS, checks, comparison, median_ms, speedup, strongest
-from audit.measure.protocols import ALONE, BEFORE_BLOCKS
-from audit.measure.samples import least_ms, order_effect, outliers
+from audit.measure.samples import ALONE, BEFORE_BLOCKS, least_ms, order_effect, outliers
 from audit.model import Measurement
 from tests.conftest import finding
 

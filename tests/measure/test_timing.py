@@ -10,7 +10,7 @@ import pytest
 from audit import claims, measure
 from audit.build.settings import CudaSettings
 from audit.measure import independent_clock, prepared, timing
-from audit.measure.protocols import BUSY, DO_BENCH, DO_BENCH_OF_MEAN, OURS
+from audit.measure.samples import BUSY, DO_BENCH, DO_BENCH_OF_MEAN, OURS
 from audit.run.pool import Reply, Workers
 from audit.run.timing_requests import EMPTY, EMPTY_CALLS, READINGS, Alone, Compiled, Interleaved, Published
 from tests.measure.stand_in import StandIn, case, session

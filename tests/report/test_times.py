@@ -6,7 +6,7 @@ import pytest
 
 from audit import judge
 from audit.measure import DO_BENCH, OURS
-from audit.measure.protocols import ALONE, HOT
+from audit.measure.samples import ALONE, HOT
 from audit.model import Finding, Measurement, Record
 from audit.report import content, evidence, figures, times, waterfall
 from audit.report.view import Section

@@ -12,7 +12,7 @@ import torch
 
 from audit import claims
 from audit.build.settings import CudaLibrary, CudaSettings
-from audit.measure.protocols import published
+from audit.measure.samples import published
 from audit.model import Harness
 from audit.run import callables, cuda, other_clocks, timing
 from audit.run.device import open_device
