@@ -7,6 +7,7 @@ from typing import Annotated, Any, Literal
 
 from pydantic import Field
 
+from audit.build.names import FRESH_SHARED, POISON_NAN
 from audit.model.base import Frozen
 
 TensorDevice = Literal["cpu", "cuda"]
@@ -18,17 +19,33 @@ LEAST_TF32 = 80
 
 
 class Configuration(Frozen):
-    """The configuration of the emulated device; the keys are the arguments of `emulated.runtime.Runtime.configure`."""
+    """The configuration of the emulated device.
 
-    allocator: str
-    thread_order: str
-    block_order: str
-    seed: int
-    checker: bool
-    compute_capability: int
-    shared_word: int
-    lane_word: int
-    kernel_seconds: float
+    Attributes:
+        allocator: one of `emulated.runtime.ALLOCATORS`.
+        thread_order: that of the threads of a block, one of `emulated.runtime.ORDERS`.
+        block_order: that of the blocks.
+        seed: the seed of random orders, which differ between blocks.
+        checker: record and check every access of device code; slower.
+        compute_capability: that of the launch limits, e.g. 75.
+        shared_word: the 4 bytes in fresh shared memory.
+        lane_word: the 4 bytes that a shuffle gets from an inactive lane.
+        kernel_seconds: the limit of a launch in processor time.
+        blocks: the blocks of each launch to run, its corners and random ones; a grid of few threads is run whole; 0
+            only checks a launch against the limits; -1 runs all.
+        stale: one of `emulated.runtime.STALE`.
+        still_clock: let the clocks of the claim's host code go on by 100 ns a reading alone.
+    """
+
+    allocator: str = "plain"
+    thread_order: str = "forward"
+    block_order: str = "forward"
+    seed: int = 0
+    checker: bool = False
+    compute_capability: int = 75
+    shared_word: int = FRESH_SHARED
+    lane_word: int = POISON_NAN
+    kernel_seconds: float = 20.0
     blocks: int = -1
     stale: str = "none"
     still_clock: bool = False

@@ -44,7 +44,7 @@ class Emulated:
     def behave(self, configuration: Configuration) -> None:
         """See `SessionDevice`."""
         self._checks = configuration.checker
-        self._runtime.configure(**configuration.model_dump())
+        self._runtime.configure(configuration)
 
     def upload(self, tensor: torch.Tensor) -> torch.Tensor:
         """See `SessionDevice`. The copy is in the emulated device's own memory region."""

@@ -30,8 +30,11 @@ torch.manual_seed(1)
 from audit.build.emulated.library import load
 from audit.build.names import POISON_NAN, POISON_NUMBER
 from audit.build.emulated.runtime import Runtime
+from audit.build.settings import Configuration
+class Configured(Runtime):
+    configure = lambda self, **settings: Runtime.configure(self, Configuration(**settings))
 early = torch.zeros(4)
-runtime = Runtime(Path(RUNTIME))
+runtime = Configured(Path(RUNTIME))
 functions = load(Path(LIBRARY), HEADER_SET, prefix=runtime.prefix)
 answer = {}
 """

@@ -13,7 +13,7 @@ from audit.build.device import BuiltVariant, Levels
 from audit.build.emulated.build import EmulatedBuild, build
 from audit.build.emulated.cache import digests
 from audit.build.emulated.prepared import prepare
-from audit.build.names import FILLS, FRESH_SHARED, NO_BLOCKS, QUICK, STALE
+from audit.build.names import FILLS, NO_BLOCKS, QUICK, STALE
 from audit.build.second_compiler import UNBOUND
 from audit.build.settings import Configuration, EmulatedPythonSettings, EmulatedSettings, TensorDevice
 from audit.model import BuildNote, Claim, Device, Shape, Variant
@@ -76,15 +76,8 @@ def orders_of(texts: Iterable[str]) -> tuple[str, ...]:
 
 def plain_configuration(variant: Variant, *, kernel_limit_s: float) -> Configuration:
     """Return the configuration of that variant in the order forward, with fresh shared memory of NaN."""
-    return Configuration(
-        **in_order("forward"),
-        shared_word=FRESH_SHARED,
-        lane_word=0,
-        allocator="plain",
-        checker=False,
-        compute_capability=variant.compute_capability,
-        kernel_seconds=kernel_limit_s,
-    )
+    card = variant.compute_capability
+    return Configuration(**in_order("forward"), lane_word=0, compute_capability=card, kernel_seconds=kernel_limit_s)
 
 
 def in_order(order: str) -> dict[str, Any]:

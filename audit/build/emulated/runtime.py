@@ -11,8 +11,8 @@ from typing import Any, Literal
 import numpy as np
 import torch
 
-from audit.build.names import FRESH_SHARED, POISON_NAN
 from audit.build.sealed import sealed
+from audit.build.settings import Configuration
 
 ALLOCATORS = ("plain", "poison_nan", "poison_number", "zero", "reuse")
 """The contents of fresh device memory. "reuse" hands out the block of that size freed last, with its contents."""
@@ -65,52 +65,21 @@ class Runtime:
         self._call = {name: ctypes.CFUNCTYPE(kind)(address) for (name, kind), address in kinds}
         self._call["install_allocator"]()
 
-    def configure(  # noqa: PLR0913
-        self,
-        *,
-        allocator: str = "plain",
-        thread_order: str = "forward",
-        block_order: str = "forward",
-        seed: int = 0,
-        checker: bool = False,
-        compute_capability: int = 75,
-        shared_word: int = FRESH_SHARED,
-        lane_word: int = POISON_NAN,
-        kernel_seconds: float = 20.0,
-        blocks: int = -1,
-        stale: str = "none",
-        still_clock: bool = False,
-    ) -> None:
-        """Configure the device from the next allocation and launch on. Raises ValueError for an unknown name.
-
-        Args:
-            allocator: one of `ALLOCATORS`.
-            thread_order: one of `ORDERS`, as is `block_order`.
-            block_order: that of the blocks.
-            seed: the seed of random orders, which differ between blocks.
-            checker: record and check every access of device code; slower.
-            compute_capability: that of the launch limits, e.g. 75.
-            shared_word: the 4 bytes in fresh shared memory.
-            lane_word: the 4 bytes that a shuffle gets from an inactive lane.
-            kernel_seconds: the limit of a launch in processor time.
-            blocks: the blocks of each launch to run, its corners and random ones; a grid of few threads is run whole; 0
-                only checks a launch against the limits; -1 runs all.
-            stale: one of `STALE`.
-            still_clock: let the clocks of the claim's host code go on by 100 ns a reading alone.
-        """
+    def configure(self, new: Configuration) -> None:
+        """Configure the device from the next allocation and launch on. Raises ValueError for an unknown name."""
         self._call["configure"](
-            _index(allocator, ALLOCATORS),
-            _index(thread_order, ORDERS),
-            _index(block_order, ORDERS),
-            ctypes.c_uint32(seed & 0xFFFFFFFF),
-            int(checker),
-            compute_capability,
-            ctypes.c_uint32(shared_word),
-            ctypes.c_uint32(lane_word),
-            ctypes.c_double(kernel_seconds),
-            ctypes.c_int64(blocks),
-            _index(stale, STALE),
-            int(still_clock),
+            _index(new.allocator, ALLOCATORS),
+            _index(new.thread_order, ORDERS),
+            _index(new.block_order, ORDERS),
+            ctypes.c_uint32(new.seed & 0xFFFFFFFF),
+            int(new.checker),
+            new.compute_capability,
+            ctypes.c_uint32(new.shared_word),
+            ctypes.c_uint32(new.lane_word),
+            ctypes.c_double(new.kernel_seconds),
+            ctypes.c_int64(new.blocks),
+            _index(new.stale, STALE),
+            int(new.still_clock),
         )
 
     def launches(self) -> list[dict[str, Any]]:

@@ -13,6 +13,7 @@ import torch
 
 from audit.build.emulated.library import load
 from audit.build.emulated.runtime import ORDERS, Runtime
+from audit.build.settings import Configuration
 
 _EXPECTED_REPORTS = {"warp_synchronous": {"warp-mask"}}
 
@@ -82,7 +83,8 @@ CASES = (
 def run_case(case: Case, function: Callable[..., torch.Tensor], runtime: Runtime) -> str:
     """Return the error of a feature in words; empty if there is none."""
     for order in ORDERS:
-        runtime.configure(allocator="poison_nan", thread_order=order, block_order=order, seed=7, checker=True)
+        asked = Configuration(allocator="poison_nan", thread_order=order, block_order=order, seed=7, checker=True)
+        runtime.configure(asked)
         inputs = case.inputs()
         want, got = case.expected(*inputs), function(*inputs)
         good = (got.double() - want.double()).abs() <= case.tolerance
