@@ -60,11 +60,8 @@ def merge(fast: VariantResult, published: VariantResult) -> VariantResult:
 
 
 class DeviceRun:
-    """A device at work for one audit; its methods may be called from several threads, each variant from one.
-
-    `scratch` is a folder for inputs and outputs, empty and used by this run alone; `keep` takes the note of every
-    build.
-    """
+    """A device at work for one audit; its methods may be called from several threads, each variant from one. `scratch`
+    is a folder for inputs and outputs, empty and used by this run alone; `keep` takes the note of every build."""
 
     def __init__(
         self,

@@ -144,10 +144,8 @@ def _ran(folder: Path) -> str:
 
 
 def read(text: str) -> tuple[Answer, tuple[int, ...], str]:
-    """Return the answer in the prover's JSON, the lines of the two accesses, and the reason for no answer.
-
-    Two writes of one word may write the same value, which it does not check. Its answers about barriers are ignored.
-    """
+    """Return the answer in the prover's JSON, the lines of the two accesses, and the reason for no answer. Two writes
+    of one word may write the same value, which it does not check. Its answers about barriers are ignored."""
     try:
         report = json.loads(text)
         result, checks = str(report["result"]), report.get("checks", {})

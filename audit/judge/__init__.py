@@ -40,10 +40,8 @@ def judge(record: Record) -> Verdict:
 
 
 def as_judged_now(record: Record) -> Record:
-    """Return a finished record of an older schema with verdict and ladder derived from its findings by these rules.
-
-    The verdict keeps its published headline. Any other record is returned as it is.
-    """
+    """Return a finished record of an older schema with verdict and ladder derived from its findings by these rules. The
+    verdict keeps its published headline. Any other record is returned as it is."""
     if record.schema_ >= SCHEMA or record.verdict.name == "incomplete":
         return record
     verdict = judge(record).model_copy(update={"first_judged": record.verdict.name})

@@ -155,9 +155,7 @@ def is_impossible(record: Record, finding: Finding) -> bool:
 
 def _measured(evidence: Evidence) -> RatioAnswer:
     """Return the answer from times on a GPU of the claim, against the strongest baseline of at least its precision.
-
-    Where none is as precise, for instance because the reference's own convolutions use TF32, the named one counts.
-    """
+    Where none is as precise, for instance because the reference's own convolutions use TF32, the named one counts."""
     record, claimed, wrong = evidence.record, evidence.claimed, wrong_baselines(evidence.record.findings)
     baseline = strongest(record.measurements, claimed.precision, wrong=wrong, beside=claimed.name)
     baseline = baseline or (None if BASELINE in wrong else BASELINE)

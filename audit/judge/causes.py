@@ -81,10 +81,8 @@ def sizes_of(value: object) -> Shape | None:
 
 
 def shape_of(finding: Finding) -> Shape | None:
-    """Return the shape of a finding; of a failure over several, the one with the most wrong elements.
-
-    An older record may have it in the sentence alone.
-    """
+    """Return the shape of a finding; of a failure over several, the one with the most wrong elements. An older record
+    may have it in the sentence alone."""
     entries = [*_entries(finding)]
     failed = [entry for entry in entries if entry.get("right") is False]
     worst = sorted(failed, key=lambda entry: -_count(entry, "elements_wrong"))
@@ -154,10 +152,8 @@ def _near(expected: object, got: object) -> bool:
 
 
 def read_in_source(record: Record) -> tuple[tuple[Finding, Finding], ...]:
-    """Return each hint of the source review with the proved failure of the probe that confirms it.
-
-    Examples are a missing barrier with a race, an unguarded tail with a bad access, a cache with old values.
-    """
+    """Return each hint of the source review with the proved failure of the probe that confirms it. Examples are a
+    missing barrier with a race, an unguarded tail with a bad access, a cache with old values."""
     about = deciding_about(record.findings, record.claimed_name)
     proved = {one.probe: one for one in about if one.fails_kernel or (one.grade == "undefined" and one.claimed)}
     hints = [one for one in about if one.grade == "hint" and one.line and one.probe not in OF_ANY_FAILURE]

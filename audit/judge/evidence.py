@@ -108,10 +108,8 @@ def _asked(finding: Finding) -> list[object]:
 
 
 def missing(findings: Iterable[Finding]) -> list[str]:
-    """Return the missing answers that keep a variant from passing, in words.
-
-    Undefined behaviour answers its question, and so does a failure outside the claim.
-    """
+    """Return the missing answers that keep a variant from passing, in words. Undefined behaviour answers its question,
+    and so does a failure outside the claim."""
     known = list(findings)
     builds = [finding.summary for finding in known if finding.probe == BUILD and finding.outcome != "pass"]
     if builds:

@@ -67,10 +67,8 @@ def ablation_table(record: Record) -> list[AblationRow]:
 
 
 def cure(record: Record) -> str | None:
-    """Return the smallest change that makes the claimed kernel right, in one sentence; None if the table has none.
-
-    A generated change is tested less than an ablation, so its sentence is limited to the tested shapes.
-    """
+    """Return the smallest change that makes the claimed kernel right, in one sentence; None if the table has none. A
+    generated change is tested less than an ablation, so its sentence is limited to the tested shapes."""
     table = ablation_table(record)
     changed = [row for row in table if row.changes]
     cures = [row for row in changed if row.right]

@@ -74,10 +74,8 @@ def _failed(answers: Answers) -> Words:
 
 
 def _strength(answer: ResultAnswer, *, read: bool) -> tuple[Confidence, str]:
-    """Return the confidence of a proof: by its distinct causes, and by the devices and builds that show it.
-
-    A cause that was also `read` in the source counts like one more of these.
-    """
+    """Return the confidence of a proof: by its distinct causes, and by the devices and builds that show it. A cause
+    that was also `read` in the source counts like one more of these."""
     devices = len({one.device for one in answer.places if one.device}) or 1
     builds = max((one.builds for one in answer.places), default=1)
     counts = {"distinct cause": max(answer.causes, 1), "device": devices, "build": builds}

@@ -120,10 +120,8 @@ def baselines_ms(
 
 
 def precision_of(baseline: str, measurements: Iterable[Measurement] = ()) -> str:
-    """Return the precision class of a baseline's last results, else that of its name.
-
-    A name such as "baseline:eager_tf32" ends with the class; without one it is fp32.
-    """
+    """Return the precision class of a baseline's last results, else that of its name. A name such as
+    "baseline:eager_tf32" ends with the class; without one it is fp32."""
     shown = [one.precision for one in measurements if one.variant == baseline and one.precision]
     return shown[-1] if shown else next((one for one in RANKS if baseline.endswith(f"_{one}")), "fp32")
 

@@ -70,10 +70,8 @@ class Session:
     _readings: list[Reading] = field(default_factory=list)
 
     def prepare(self) -> None:
-        """Make a second set of inputs and fill torch.compile's cache: 10 s, the first time a minute or more.
-
-        May run in parallel to other work; it must end before the first timing.
-        """
+        """Make a second set of inputs and fill torch.compile's cache: 10 s, the first time a minute or more. May run in
+        parallel to other work; it must end before the first timing."""
         self.rotate()
         if self.ready is None:
             self.ready = prepared.compile_ahead(
@@ -91,10 +89,8 @@ class Session:
             self._others = () if made is None else (made,)
 
     def interleaved(self, name: str, built: Mapping[str, BuiltVariant], *, baselines: Collection[str] | None) -> None:
-        """Run one session of those variants, which all passed, and baselines (None: all there are).
-
-        A callable whose first call ends the process is reported, and the session is run again without it.
-        """
+        """Run one session of those variants, which all passed, and baselines (None: all there are). A callable whose
+        first call ends the process is reported, and the session is run again without it."""
         left = dict(built)
         for _ in range(MOST_TRIES):
             culprit = self._interleaved(name, left, baselines)
@@ -115,10 +111,8 @@ class Session:
         self._readings = []
 
     def alone(self, claimed: str, built: BuiltVariant) -> None:
-        """Time the claimed kernel, eager and the strongest baselines, each alone in a process, by that of its parent.
-
-        A baseline that this clock has timed before is not timed again.
-        """
+        """Time the claimed kernel, eager and the strongest baselines, each alone in a process, by that of its parent. A
+        baseline that this clock has timed before is not timed again."""
         known = (*self.known, *self._measurements)
         against = [f"{PREFIX}{name}" for name in rivals(self.claim, known, [claimed])]
         names = [claimed, *(name for name in against if median_ms(known, name, OUTSIDE) is None)]

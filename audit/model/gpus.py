@@ -54,9 +54,7 @@ def table() -> dict[str, Gpu]:
 
 def names_in(device: str) -> frozenset[str]:
     """Return every name of a device by which a claim may call it: its words and the entries of the table that fit them.
-
-    "NVIDIA A100-SXM4-40GB" is an "A100" and an "A100 40GB"; "NVIDIA L40S" is neither an "L4" nor an "L40".
-    """
+    "NVIDIA A100-SXM4-40GB" is an "A100" and an "A100 40GB"; "NVIDIA L40S" is neither an "L4" nor an "L40"."""
     words = frozenset(re.split(r"[\s-]+", device))
     return words | {name for name, gpu in table().items() if gpu.is_named(words)}
 

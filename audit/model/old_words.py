@@ -27,10 +27,8 @@ def replaced(document: Any) -> Any:
 
 
 def walk(value: Any, read: Callable[[str, str], str], key: str = "") -> Any:
-    """Return a JSON document with today's keys, and every text as `read` gives it for its key.
-
-    What a probe observed (`evidence`) stays as it is: its finding is held to it.
-    """
+    """Return a JSON document with today's keys, and every text as `read` gives it for its key. What a probe observed
+    (`evidence`) stays as it is: its finding is held to it."""
     if isinstance(value, str):
         return read(key, value)
     if isinstance(value, list):

@@ -129,10 +129,8 @@ def _clear(path: Path) -> None:
 
 
 def remove(folder: Path) -> None:
-    """Remove a folder and all in it, however deep and whatever its rights; follows no link.
-
-    Claimed code writes into such folders: shutil.rmtree is recursive, and a thousand levels end it, or a closed one.
-    """
+    """Remove a folder and all in it, however deep and whatever its rights; follows no link. Claimed code writes into
+    such folders: shutil.rmtree is recursive, and a thousand levels end it, or a closed one."""
     with suppress(OSError, RecursionError):
         shutil.rmtree(folder)
     if folder.is_dir():

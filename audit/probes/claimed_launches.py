@@ -61,10 +61,8 @@ def reads_back(target: Target) -> bool:
 
 
 def refusing_line(raised: str, source: str) -> int | None:
-    """Return the line of the source's own check of sizes with the text of that exception; None where there is none.
-
-    An exception proves nothing by itself: memory, a library or this device may cause it.
-    """
+    """Return the line of the source's own check of sizes with the text of that exception; None where there is none. An
+    exception proves nothing by itself: memory, a library or this device may cause it."""
     for check in _CHECKS:
         for match in check.finditer(source):
             text, condition = match["text"], match["condition"]

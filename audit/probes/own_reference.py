@@ -28,10 +28,8 @@ KEYS = {alias.NAME: DESTINATION, inputs_intact.NAME: DESTINATION, contract.NAME:
 
 
 def stands(own: Finding) -> bool:
-    """Return whether the reference passed the probe, or failed with a grade that fails no kernel.
-
-    A proved failure counts at any shape: the tolerance that it misses is that of the claimed one too.
-    """
+    """Return whether the reference passed the probe, or failed with a grade that fails no kernel. A proved failure
+    counts at any shape: the tolerance that it misses is that of the claimed one too."""
     return own.outcome == "pass" or (own.outcome == "fail" and own.grade != "proved")
 
 

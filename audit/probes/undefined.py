@@ -101,10 +101,8 @@ class Checked:
 
 
 def checked(target: Target, case: Case) -> Checked:
-    """Make one checked call at that case and grade its behaviour, once a build and case.
-
-    On a GPU it takes a minute and only one probe needs it, so others do not wait.
-    """
+    """Make one checked call at that case and grade its behaviour, once a build and case. On a GPU it takes a minute and
+    only one probe needs it, so others do not wait."""
     if target.built.tensor_device == "cuda":
         return _checked(target, case)
     return target.once(f"checked:{case.inputs}", lambda: _checked(target, case))
@@ -133,10 +131,8 @@ def undefined_beside(target: Target, case: Case) -> str | None:
 
 
 def wrong_in_every_order(target: Target, case: Case) -> bool:
-    """Return whether the result at that case is wrong in every order of threads and blocks and under every fill.
-
-    False beside warp-mask: lanes may run in many more orders than are tested.
-    """
+    """Return whether the result at that case is wrong in every order of threads and blocks and under every fill. False
+    beside warp-mask: lanes may run in many more orders than are tested."""
     if any(one.kind == UNSYNCHRONISED for one in checked(target, case).seen):
         return False
     return target.once(f"wrong_in_every_order:{case.inputs}", lambda: not any(_right_ones(target, case)))
@@ -196,10 +192,8 @@ def _seen(report: dict[str, Any], grade: Grade) -> Behaviour:
 
 
 def _depends(target: Target, case: Case) -> bool:
-    """Return whether the result changes with the contents of unwritten memory and inactive lanes.
-
-    On the emulated device, which is deterministic, any bit counts; on a GPU a result out of tolerance.
-    """
+    """Return whether the result changes with the contents of unwritten memory and inactive lanes. On the emulated
+    device, which is deterministic, any bit counts; on a GPU a result out of tolerance."""
     built = target.built
     modes = [Mode(built.nan_memory, fill=fill) for fill in built.fills]
     modes += [Mode(memory) for memory in dict.fromkeys((built.nan_memory, *built.poisons))]

@@ -24,10 +24,8 @@ _FOLDERS = re.compile(r"(?:/[\w.+@-]+)+/")
 
 
 def checked_flags(flags: Sequence[str]) -> tuple[str, ...]:
-    """Return the flags. Raises BadInput for one that would not reach nvcc as written.
-
-    torch drops its own target for any flag with "arch" in it, a folder's name included, and passes flags to a shell.
-    """
+    """Return the flags. Raises BadInput for one that would not reach nvcc as written. torch drops its own target for
+    any flag with "arch" in it, a folder's name included, and passes flags to a shell."""
     for flag in flags:
         if _TARGET_FLAG.search(flag):
             raise BadInput(f"protocol.flags: {flag}: names a target; leave it out, the GPU at hand is the target")

@@ -79,9 +79,7 @@ def find() -> FastToolchain:
 
 def prepare() -> None:
     """Make the precompiled header and the binding's library, unless they exist. Raises NotFast if this machine cannot.
-
-    Builds need not wait for it: without the precompiled header they read torch's headers themselves.
-    """
+    Builds need not wait for it: without the precompiled header they read torch's headers themselves."""
     with ThreadPoolExecutor(max_workers=2) as pool:
         for job in (pool.submit(header), pool.submit(binding)):
             job.result()

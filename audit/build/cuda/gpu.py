@@ -148,10 +148,8 @@ _locked: list[IO[bytes]] = []
 
 
 def lock() -> None:
-    """Wait for the GPU's lock, which this process then holds until it ends.
-
-    One of several audits that share a GPU uses it, while the next one builds on the processor.
-    """
+    """Wait for the GPU's lock, which this process then holds until it ends. One of several audits that share a GPU uses
+    it, while the next one builds on the processor."""
     path = os.environ.get(LOCK_FILE)
     with _locking:
         if path and not _locked:

@@ -203,11 +203,8 @@ def located(reports: Sequence[dict[str, Any]], library: Path) -> list[dict[str, 
 
 
 def resolve(library: Path, offsets: Sequence[int]) -> list[int | None]:
-    """Return the line of the .cu file for each offset; None where unknown.
-
-    An instruction inlined from one of our headers counts for the line of its caller. The library is untrusted: its
-    reader runs in the sandbox.
-    """
+    """Return the line of the .cu file for each offset; None where unknown. An instruction inlined from one of our
+    headers counts for the line of its caller. The library is untrusted: its reader runs in the sandbox."""
     tool = shutil.which("addr2line")
     if tool is None or not offsets:
         return [None] * len(offsets)

@@ -18,10 +18,8 @@ class Edit:
 
 
 def apply(source: CudaSource, edits: Iterable[Edit]) -> str:
-    """Return the text with all edits made. Line breaks that an edit removes are put back after its text.
-
-    An edit that overlaps an earlier one is left out.
-    """
+    """Return the text with all edits made. Line breaks that an edit removes are put back after its text. An edit that
+    overlaps an earlier one is left out."""
     pieces: list[str] = []
     position = 0
     for edit in sorted(edits, key=lambda each: (each.start, each.end)):

@@ -92,10 +92,8 @@ def header_set_flags(header_set: HeaderSet) -> tuple[str, ...]:
 
 @dataclass(frozen=True)
 class Sources:
-    """The headers and the runtime's sources in one cache, with a random prefix in place of `cuemu` in every name.
-
-    So no source can test for a name, a macro or a header of the device, or call its internal functions.
-    """
+    """The headers and the runtime's sources in one cache, with a random prefix in place of `cuemu` in every name. So no
+    source can test for a name, a macro or a header of the device, or call its internal functions."""
 
     folder: Path
     prefix: str

@@ -175,10 +175,8 @@ def _spelt(word: str) -> str:
 
 
 def _matched(modifiers: list[str], words: list[str]) -> _Found | None:
-    """Which word is which modifier, in C++; None where one is missing or left over.
-
-    The assembler of a GPU takes them in other orders than the manual's too.
-    """
+    """Which word is which modifier, in C++; None where one is missing or left over. The assembler of a GPU takes them
+    in other orders than the manual's too."""
     found, left = _Found(), list(modifiers)
     for word in words:
         place = next((each for each in left if _is(word, each)), None)

@@ -204,10 +204,8 @@ def _after_includes(source: CudaSource, *, name: str, compute_capability: int) -
 
 
 def _end_of_includes(source: CudaSource) -> _Position:
-    """Return the line after the last include, or after the `#endif` of the conditional around it without code.
-
-    One behind a function does not count where every header set has it already: the code before it needs the names.
-    """
+    """Return the line after the last include, or after the `#endif` of the conditional around it without code. One
+    behind a function does not count where every header set has it already: the code before it needs the names."""
     starts = [function.start for function in source.functions]
     first = min(starts, default=len(source.text))
     includes = [each for each in source.includes if each.start < first or each.header not in _IN_EVERY_SET]

@@ -49,9 +49,7 @@ The runtime hands out the table once."""
 
 class Runtime:
     """The runtime's library in this process. Once it is created, CPU tensors are made in the emulated device's memory.
-
-    `prefix` is that of the runtime's exported names. Raises RuntimeError if this process has created one before.
-    """
+    `prefix` is that of the runtime's exported names. Raises RuntimeError if this process has created one before."""
 
     def __init__(self, library: Path, digests: Mapping[Path, str] | None = None) -> None:
         for name in ("libc10.so", "libtorch_cpu.so"):  # it needs their symbols
