@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import functools
-import importlib.util
 import os
 import re
 import shutil
@@ -15,6 +14,7 @@ from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 
+from audit.build.dependencies import torch_folder
 from audit.build.emulated import imports
 from audit.model.errors import AuditError
 from audit.sandbox import command
@@ -62,7 +62,8 @@ def find() -> Toolchain:
     gnu = version[:1].isdigit() and "clang" not in _output(compiler, "--version")
     if not gnu or int(version.split(".")[0]) < LEAST_GXX:
         raise AuditError(f"{compiler} {version}: the emulated device needs {needed}; set CXX to one")
-    torch = _torch_folder()
+    if (torch := torch_folder()) is None:
+        raise AuditError("torch is not installed; the emulated device compiles against its headers: pip install torch")
     return Toolchain(
         compiler=compiler,
         version=f"g++ {version} {_output(compiler, '-dumpmachine')}",
@@ -145,13 +146,6 @@ def _accepts(compiler: str, option: str) -> bool:
 
 def _output(*words: str) -> str:
     return subprocess.run(words, capture_output=True, text=True, check=False).stdout.strip()
-
-
-def _torch_folder() -> Path:
-    found = importlib.util.find_spec("torch")
-    if found is None or found.origin is None:
-        raise AuditError("torch is not installed; the emulated device compiles against its headers: pip install torch")
-    return Path(found.origin).parent
 
 
 def _torch_version(torch: Path) -> str:
