@@ -198,8 +198,8 @@ class Audit(AbstractContextManager["Audit"]):
     def _time(self, variants: Sequence[Variant], *, baselines: bool) -> None:
         """Time those of the variants whose builds count; see `measure.times`."""
         assert self._timing is not None
-        names, known = {one.name for one in variants}, self._main.timeable()
-        built = {name: known[name] for name in known if name in names}
+        known = self._main.timeable()
+        built = {one.name: known[one.name] for one in variants if one.name in known}
         self._keep(measure.times(self._timing.result(), built, passed=self._passed(), baselines=baselines))
 
     def _passed(self) -> set[str]:
