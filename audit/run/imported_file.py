@@ -1,18 +1,15 @@
 """Runs in a child: load a Python file of others, unchanged except for the integer constants that a shape names.
 
-Tensors that the file requests on a GPU are made on the CPU, so that inputs never depend on the device at hand. The
-lower half converts the file's values.
+Tensors that the file requests on a GPU are made on the CPU, so that inputs never depend on the device at hand.
 """
 
 from __future__ import annotations
 
 import ast
-import copy
-import inspect
 import itertools
 import sys
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import AbstractContextManager, contextmanager, nullcontext
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager, nullcontext
 from pathlib import Path
 from types import ModuleType
 from typing import Any
@@ -21,7 +18,6 @@ import torch
 from torch.overrides import TorchFunctionMode
 
 from audit.run.fake_cuda_tensors import FakeCuda
-from audit.run.outputs import flattened
 
 Sizes = Mapping[str, int]
 
@@ -206,67 +202,3 @@ def _constants(tree: ast.Module) -> dict[str, tuple[Any, int | None]]:
             if len(names) == len(target.elts) == len(statement.value.elts):
                 found |= {name: (statement.value, index) for index, name in enumerate(names)}
     return found
-
-
-Arguments = list[Any]
-
-
-def outputs_in(value: Any) -> torch.Tensor | tuple[torch.Tensor, ...]:
-    """Return the tensor of a result, also out of a container, or a tuple of several.
-
-    Raises:
-        TypeError: there is no tensor, or also an object of another type.
-    """
-    several = [one for one in flattened(value) or [value] if one is not None]
-    tensors = tuple(one for one in several if isinstance(one, torch.Tensor))
-    if not tensors or len(tensors) != len(several):
-        raise TypeError(f"the reference returns {len(several)} values, {len(tensors)} of them tensors; all must be")
-    return tensors if len(tensors) > 1 else tensors[0]
-
-
-class _Recorded(Exception):
-    def __init__(self, arguments: Arguments) -> None:
-        super().__init__("the arguments of a call")
-        self.arguments = arguments
-
-
-def recorded(model: Any, values: Arguments, function: Callable[..., Any]) -> Arguments:
-    """Return the arguments with which `model(*values, fn=…)` calls that function, in the order of its parameters."""
-    signature = inspect.signature(function)
-
-    def record(*given: Any, **named: Any) -> None:
-        bound = signature.bind(*given, **named)
-        bound.apply_defaults()
-        raise _Recorded([*bound.args, *bound.kwargs.values()])
-
-    try:
-        model(*values, fn=record)
-    except _Recorded as call:
-        return call.arguments
-    raise TypeError("Model.forward does not call the function that it is given as fn")
-
-
-def on_cpu(value: Any) -> Any:
-    """Return a copy on the CPU, also within lists and tuples."""
-    if isinstance(value, torch.Tensor):
-        return value.detach().to("cpu").clone()
-    return type(value)(map(on_cpu, value)) if type(value) in (list, tuple) else copy.copy(value)
-
-
-def known(shape: Sizes, settings: Mapping[str, Any]) -> dict[str, int]:
-    """Return the sizes of a shape that the settings name."""
-    return {name: size for name, size in shape.items() if name in settings}
-
-
-def faked_for(arguments: Sequence[Any]) -> AbstractContextManager[None]:
-    """Return `as_on_a_gpu` where the arguments lie on the CPU; on a GPU a baseline is timed as it is."""
-    on_gpu = any(isinstance(value, torch.Tensor) and value.is_cuda for value in arguments)
-    return nullcontext() if on_gpu else as_on_a_gpu()
-
-
-def bytes_written(result: torch.Tensor | tuple[torch.Tensor, ...], arguments: Arguments) -> int:
-    """Return the least bytes that a kernel must write: those of outputs that share no memory with an argument."""
-    shared = [value.untyped_storage()._cdata for value in arguments if isinstance(value, torch.Tensor)]
-    outputs = result if isinstance(result, tuple) else (result,)
-    own = [one for one in outputs if one.untyped_storage()._cdata not in shared]
-    return sum(min(one.numel() * one.element_size(), one.untyped_storage().nbytes()) for one in own)

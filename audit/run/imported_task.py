@@ -1,16 +1,17 @@
 """Runs in a child: the task of an imported claim, for the `reference.py` that `audit import` writes.
 
-Each published format states a task in its own way: a module with parameters, a function that gets them, a function of
-one tuple, a definition with stated inputs, or a plain function. The file is loaded lazily, so that importing
-`reference.py` runs no code of others. The `[harness]` of `claim.toml` applies: a module's mode, and the dtype of
-parameters and arguments.
+Each published format states a task in its own way: here a module with parameters, or one that hands them to a function;
+`imported_functions` has the others. The file is loaded lazily, so that importing `reference.py` runs no code of others.
+The `[harness]` of `claim.toml` applies: a module's mode, and the dtype of parameters and arguments.
 """
 
 from __future__ import annotations
 
+import copy
+import inspect
 from collections.abc import Callable, Mapping, Sequence
+from contextlib import AbstractContextManager, nullcontext
 from functools import partial
-from inspect import signature
 from itertools import takewhile
 from pathlib import Path
 from typing import Any
@@ -19,34 +20,15 @@ import torch
 
 from audit.build.python.load import prepared
 from audit.run.harness import cast, stated
-from audit.run.imported_file import (
-    AS_PUBLISHED,
-    Arguments,
-    ImportedFile,
-    Sizes,
-    as_on_a_gpu,
-    bytes_written,
-    faked_for,
-    known,
-    on_cpu,
-    outputs_in,
-    recorded,
-    seeds_moved,
-)
+from audit.run.imported_file import ImportedFile, Sizes, as_on_a_gpu, seeds_moved
 from audit.run.in_float64 import computed, default_dtype
+from audit.run.outputs import flattened
 from audit.run.work import counted
 
+Arguments = list[Any]
 Result = torch.Tensor | tuple[torch.Tensor, ...]
 SEED = 42
 """The seed that KernelBench and `audit.build.python.load` set before they make a module."""
-FEWEST_SEEDS = 1 << 16
-"""With so many seeds two cases of one audit hardly ever draw the same."""
-
-
-def positional(function: Callable[..., Any]) -> list[str]:
-    """Return the names of a function's parameters before those that take any number of arguments."""
-    given = signature(function).parameters.values()
-    return [one.name for one in takewhile(lambda one: one.kind not in (one.VAR_POSITIONAL, one.VAR_KEYWORD), given)]
 
 
 class Task:
@@ -153,11 +135,20 @@ class FunctionalTask(Task):
         function: the name of the function in it.
         settings: `inputs` and `init`, the named arguments of `get_inputs` and `Model`, which a shape may replace; None
             where the file has constants and `get_init_inputs` instead.
+        wanted: the places of the arguments whose gradients are the results, as robust-kbench asks for; a gradient of
+            the function's result is the last argument then.
     """
 
-    def __init__(self, path: Path, *, function: str, settings: Mapping[str, Mapping[str, Any]] | None = None) -> None:
+    def __init__(
+        self,
+        path: Path,
+        *,
+        function: str,
+        settings: Mapping[str, Mapping[str, Any]] | None = None,
+        wanted: Sequence[int] = (),
+    ) -> None:
         super().__init__(path)
-        self._function, self._settings = function, settings
+        self._function, self._settings, self._wanted = function, settings, wanted
 
     def _drawn(self, shape: Sizes, seed: int) -> Arguments:
         if self._settings is None:
@@ -167,115 +158,83 @@ class FunctionalTask(Task):
                 values = module.get_inputs()
         else:
             module = self._file.module()
-            given = {of: {**own, **known(shape, own)} for of, own in self._settings.items()}
+            given = {of: {key: shape.get(key, one) for key, one in own.items()} for of, own in self._settings.items()}
             model = module.Model(**given["init"])
             with seeds_moved(seed):
                 values = module.get_inputs(**given["inputs"])
-        return recorded(prepared(model, self._harness), list(values), getattr(module, self._function))
+        arguments = recorded(prepared(model, self._harness), list(values), getattr(module, self._function))
+        return [*arguments, torch.randn_like(self._called(arguments))] if self._wanted else arguments
 
-    def _computed(self, arguments: Sequence[Any], *, double: bool) -> Any:  # noqa: ARG002
+    def _called(self, arguments: Sequence[Any]) -> Any:
         return getattr(self._file.module(), self._function)(*arguments)
 
+    def _computed(self, arguments: Sequence[Any], *, double: bool) -> Any:  # noqa: ARG002
+        if not self._wanted:
+            return self._called(arguments)
+        *given, gradient = arguments
+        with torch.enable_grad():
+            for place in self._wanted:
+                given[place] = given[place].detach().requires_grad_()
+            return torch.autograd.grad(self._called(given), [given[place] for place in self._wanted], gradient)
 
-class DataTask(Task):
-    """`generate_input(..., seed)` and `ref_kernel(data)`, the format of popcorn's leaderboards; data is one tuple.
 
-    Args:
-        path: the file.
-        beside: see `ImportedFile`.
-        destination: `harness.destination` of folders imported before that key existed; the reference writes its result
-            there too, so that a kernel that does so changes no input.
-        largest_seed: the largest seed that the task publishes, which bounds the drawn seeds unless it leaves too few. A
-            task may put its seed into the values, which a large seed makes all alike.
-        options: arguments of `generate_input` other than sizes.
+def positional(function: Callable[..., Any]) -> list[str]:
+    """Return the names of a function's parameters before those that take any number of arguments."""
+    given = inspect.signature(function).parameters.values()
+    return [one.name for one in takewhile(lambda one: one.kind not in (one.VAR_POSITIONAL, one.VAR_KEYWORD), given)]
+
+
+def outputs_in(value: Any) -> Result:
+    """Return the tensor of a result, also out of a container, or a tuple of several.
+
+    Raises:
+        TypeError: there is no tensor, or also an object of another type.
     """
-
-    MAKER = "generate_input"
-
-    def __init__(
-        self,
-        path: Path,
-        *,
-        beside: Mapping[str, Path | None],
-        destination: int | None = None,
-        largest_seed: int | None = None,
-        options: Mapping[str, Any] | None = None,
-    ) -> None:
-        super().__init__(path, beside=beside)
-        self._destination, self._options = destination, dict(options or {})
-        self._seeds = None if largest_seed is None else max(largest_seed + 1, FEWEST_SEEDS)
-
-    def _drawn(self, shape: Sizes, seed: int) -> Arguments:
-        given = self._options | {name: size for name, size in shape.items() if name != AS_PUBLISHED}
-        make = getattr(self._file.module(), self.MAKER)
-        data = make(**given, seed=seed % self._seeds if self._seeds else seed)
-        return list(data) if isinstance(data, tuple | list) else [data]
-
-    def _computed(self, arguments: Sequence[Any], *, double: bool) -> Any:  # noqa: ARG002
-        result = self._file.module().ref_kernel(tuple(arguments) if len(arguments) > 1 else arguments[0])
-        target = None if self._destination is None else arguments[self._destination]
-        if isinstance(result, torch.Tensor) and isinstance(target, torch.Tensor) and target.shape == result.shape:
-            target.copy_(result)
-        return result
+    several = [one for one in flattened(value) or [value] if one is not None]
+    tensors = tuple(one for one in several if isinstance(one, torch.Tensor))
+    if not tensors or len(tensors) != len(several):
+        raise TypeError(f"the reference returns {len(several)} values, {len(tensors)} of them tensors; all must be")
+    return tensors if len(tensors) > 1 else tensors[0]
 
 
-class DefinitionTask(Task):
-    """A definition's `run` with inputs of stated shapes, the format of flashinfer-bench and SOL-ExecBench.
-
-    Args:
-        path: the file with the reference.
-        inputs: the `shape` (names of axes; None: a number), `dtype` and, for a number, `value` of each input.
-        axes: returns all axes for those of the shape.
-        generator: the function of the file that makes all tensors from the axes, where the definition names one.
-    """
-
-    def __init__(
-        self,
-        path: Path,
-        *,
-        inputs: Mapping[str, Mapping[str, Any]],
-        axes: Callable[[Sizes], dict[str, int]],
-        generator: str | None = None,
-    ) -> None:
-        super().__init__(path)
-        self._inputs, self._axes, self._generator = inputs, axes, generator
-
-    def parameters(self) -> list[str]:
-        """See `Task`."""
-        return list(self._inputs)
-
-    def _drawn(self, shape: Sizes, seed: int) -> Arguments:  # noqa: ARG002
-        sizes = self._axes(shape)
-        made = {name: one["value"] for name, one in self._inputs.items() if one["shape"] is None}
-        if self._generator:
-            made |= getattr(self._file.module(), self._generator)({**sizes, **made}, torch.device("cpu"))
-        for name, one in self._inputs.items():
-            if name not in made:
-                made[name] = torch.randn([sizes[axis] for axis in one["shape"]]).to(getattr(torch, one["dtype"]))
-        return [made[name] for name in self._inputs]
-
-    def _computed(self, arguments: Sequence[Any], *, double: bool) -> Any:  # noqa: ARG002
-        return self._file.module().run(*arguments)
+class _Recorded(Exception):
+    def __init__(self, arguments: Arguments) -> None:
+        super().__init__("the arguments of a call")
+        self.arguments = arguments
 
 
-class FunctionTask(Task):
-    """A plain function, and `inputs(shape, generator)` or `get_inputs()` of the same file."""
+def recorded(model: Any, values: Arguments, function: Callable[..., Any]) -> Arguments:
+    """Return the arguments with which `model(*values, fn=…)` calls that function, in the order of its parameters."""
+    signature = inspect.signature(function)
 
-    def __init__(self, path: Path, *, function: str, beside: Mapping[str, Path | None] | None = None) -> None:
-        super().__init__(path, beside=beside)
-        self._function = function
+    def record(*given: Any, **named: Any) -> None:
+        bound = signature.bind(*given, **named)
+        bound.apply_defaults()
+        raise _Recorded([*bound.args, *bound.kwargs.values()])
 
-    def parameters(self) -> list[str]:
-        """See `Task`."""
-        return positional(getattr(self._file.module(), self._function))
+    try:
+        model(*values, fn=record)
+    except _Recorded as call:
+        return call.arguments
+    raise TypeError("Model.forward does not call the function that it is given as fn")
 
-    def _drawn(self, shape: Sizes, seed: int) -> Arguments:
-        plain = self._file.module()
-        if hasattr(plain, "inputs"):
-            return list(plain.inputs(dict(shape), torch.Generator().manual_seed(seed)))
-        plain = self._file.module(shape)
-        with seeds_moved(seed):
-            return list(plain.get_inputs())
 
-    def _computed(self, arguments: Sequence[Any], *, double: bool) -> Any:  # noqa: ARG002
-        return getattr(self._file.module(), self._function)(*arguments)
+def on_cpu(value: Any) -> Any:
+    """Return a copy on the CPU, also within lists and tuples."""
+    if isinstance(value, torch.Tensor):
+        return value.detach().to("cpu").clone()
+    return type(value)(map(on_cpu, value)) if type(value) in (list, tuple) else copy.copy(value)
+
+
+def faked_for(arguments: Sequence[Any]) -> AbstractContextManager[None]:
+    """Return `as_on_a_gpu` where the arguments lie on the CPU; on a GPU a baseline is timed as it is."""
+    on_gpu = any(isinstance(value, torch.Tensor) and value.is_cuda for value in arguments)
+    return nullcontext() if on_gpu else as_on_a_gpu()
+
+
+def bytes_written(result: Result, arguments: Arguments) -> int:
+    """Return the least bytes that a kernel must write: those of outputs that share no memory with an argument."""
+    shared = [value.untyped_storage()._cdata for value in arguments if isinstance(value, torch.Tensor)]
+    outputs = result if isinstance(result, tuple) else (result,)
+    own = [one for one in outputs if one.untyped_storage()._cdata not in shared]
+    return sum(min(one.numel() * one.element_size(), one.untyped_storage().nbytes()) for one in own)

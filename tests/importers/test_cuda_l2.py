@@ -11,7 +11,7 @@ from audit import claims
 from audit.claims import importers
 from audit.claims.importers import writer
 from audit.model.errors import BadInput
-from audit.run.gemm_task import col_major
+from audit.run.imported_functions import col_major
 from audit.run.oracle import load_reference
 from audit.run.problem import Problem
 from tests.importers import published

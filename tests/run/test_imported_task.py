@@ -10,7 +10,8 @@ import pytest
 import torch
 
 from audit.run.imported_file import ImportedFile
-from audit.run.imported_task import DataTask, DefinitionTask, FunctionalTask, FunctionTask, ModuleTask, outputs_in
+from audit.run.imported_functions import DataTask, DefinitionTask, FunctionTask
+from audit.run.imported_task import FunctionalTask, ModuleTask, outputs_in
 from tests.importers import published
 
 
@@ -166,7 +167,7 @@ import sys
 from pathlib import Path
 
 import torch
-from audit.run.imported_task import FunctionTask
+from audit.run.imported_functions import FunctionTask
 task = FunctionTask(Path({path!r}), function="reference")
 print(task.cost({{"batch_size": 4096}})["bytes"], "torch._dynamo" in sys.modules)
 print(torch.compile(lambda x: torch.sin(x) + 1, backend="eager")(torch.zeros(2)).tolist())
@@ -197,15 +198,6 @@ def test_a_model_that_ignores_its_function_is_told(tmp_path: Path) -> None:
     path = file(tmp_path, published.FUNCTIONAL.replace("return fn(x, self.weight)", "return x"))
     with pytest.raises(TypeError, match="does not call the function"):
         FunctionalTask(path, function="module_fn").inputs({}, generator())
-
-
-def test_a_destination_among_the_inputs_is_written_by_the_reference_too(tmp_path: Path) -> None:
-    path = file(tmp_path, "def ref_kernel(data):\n    x, y = data\n    y = x + 1\n    return y\n")
-    x, y = torch.ones(3), torch.zeros(3)
-    assert DataTask(path, beside={}, destination=1).reference(x, y).tolist() == [2.0, 2.0, 2.0]
-    assert (x.tolist(), y.tolist()) == ([1.0, 1.0, 1.0], [2.0, 2.0, 2.0])
-    DataTask(path, beside={}).reference(x, torch.zeros(3))
-    assert x.tolist() == [1.0, 1.0, 1.0]
 
 
 def test_arguments_have_the_names_of_the_function_in_the_file(tmp_path: Path) -> None:

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from audit.run.imported_task import FunctionTask
+from audit.run.imported_functions import FunctionTask
 from audit.run.work import ELEMENT_COST, Sizes, weighed
 
 TASK = """

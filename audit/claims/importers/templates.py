@@ -38,7 +38,7 @@ def reference_py(reference: Reference) -> str:
     """Return the text of `reference.py`; it is the same for all kernels of a task."""
     task, body = CONTRACTS[reference.contract]
     imports = "from typing import Any\n" if "Any" in (text := body(reference.options)) else ""
-    module = MODULES.get(task, "imported_task")
+    module = "imported_task" if task in MODELS else "imported_functions"
     about = _ABOUT_GEMM if task == "GemmTask" else _ABOUT
     head = _HEAD.format(about=about, module=module, task=task, imports=imports)
     return head + text + _TAIL
@@ -57,34 +57,26 @@ def get_init_inputs() -> list[Any]:
 '''
 
 
-def _functional(options: Options, task: str = "FunctionalTask") -> str:
-    """`file`, `function`; `settings` where `get_inputs` and `Model` take named arguments from a configuration."""
+def _functional(options: Options) -> str:
+    """`file`, `function`; `settings` where `get_inputs` and `Model` take named arguments from a configuration;
+    `wanted`, the places of the arguments that get a gradient."""
     settings = options.get("settings")
     text = "" if settings is None else f"SETTINGS: dict[str, dict[str, Any]] = {shown(settings)}\n"
     named = "" if settings is None else ", settings=SETTINGS"
     file, function = shown(options["file"]), shown(options["function"])
     named += f", wanted={options['wanted']!r}" if "wanted" in options else ""
-    return f"{text}TASK = {task}(ORIGINAL / {file}, function={function}{named})\n"
+    return f"{text}TASK = FunctionalTask(ORIGINAL / {file}, function={function}{named})\n"
 
 
-def _backward(options: Options) -> str:
-    """The same with `wanted`, the places of the arguments that get a gradient."""
-    return _functional(options, "BackwardTask")
-
-
-def _data(options: Options, task: str = "DataTask") -> str:
-    """`file`; `beside`, for every module that it imports by name the file in `original/`, or None; `largest_seed`."""
+def _data(options: Options) -> str:
+    """`file`; `beside`, for every module that it imports by name the file in `original/`, or None; `largest_seed`;
+    `parts`, functions of the file with the places of their arguments."""
     largest = options.get("largest_seed")
     seeds = "" if largest is None else f"    largest_seed={largest},\n"
     seeds += f"    options={shown(options['options'], 4)},\n" if options.get("options") else ""
     file = f"    ORIGINAL / {shown(options['file'])},\n    beside={_beside(options['beside'])},\n"
     seeds += f"    parts={shown(options['parts'], 4)},\n" if "parts" in options else ""
-    return f"TASK = {task}(\n{file}{seeds})\n"
-
-
-def _parts(options: Options) -> str:
-    """The same with `parts`, functions of the file with the places of their arguments."""
-    return _data(options, "PartsTask")
+    return f"TASK = DataTask(\n{file}{seeds})\n"
 
 
 def _definition(options: Options) -> str:
@@ -151,19 +143,14 @@ def shown(value: Any, indent: int = 0) -> str:
     return f"{opening}\n{lines}{' ' * indent}{closing}"
 
 
-MODULES = {
-    "GemmTask": "gemm_task",
-    "BenchmarkTask": "benchmark_task",
-    "BackwardTask": "backward_task",
-    "PartsTask": "parts_task",
-}
-"""The modules of `audit.run` that hold the tasks of a file of their own."""
+MODELS = ("ModuleTask", "FunctionalTask")
+"""The tasks of `audit.run.imported_task`; `imported_functions` has the others."""
 CONTRACTS: dict[str, tuple[str, Callable[[Options], str]]] = {
     "module": ("ModuleTask", _module),
     "functional": ("FunctionalTask", _functional),
-    "backward": ("BackwardTask", _backward),
+    "backward": ("FunctionalTask", _functional),
     "data": ("DataTask", _data),
-    "parts": ("PartsTask", _parts),
+    "parts": ("DataTask", _data),
     "definition": ("DefinitionTask", _definition),
     "function": ("FunctionTask", _function),
     "gemm": ("GemmTask", _gemm),

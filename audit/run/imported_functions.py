@@ -1,0 +1,203 @@
+"""Runs in a child: tasks of imported claims that published formats state by functions; see `imported_task`."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+import torch
+
+from audit.run.imported_file import AS_PUBLISHED, Sizes, seeds_moved
+from audit.run.imported_task import Arguments, Task, positional
+
+FEWEST_SEEDS = 1 << 16
+"""With so many seeds two cases of one audit hardly ever draw the same."""
+HALF_STEP = 16
+"""Products that one tensor-core instruction sums before it rounds to half precision."""
+
+
+class DataTask(Task):
+    """`generate_input(..., seed)` and `ref_kernel(data)`, the format of popcorn's leaderboards; data is one tuple.
+
+    Args:
+        path: the file.
+        beside: see `ImportedFile`.
+        largest_seed: the largest seed that the task publishes, which bounds the drawn seeds unless it leaves too few. A
+            task may put its seed into the values, which a large seed makes all alike.
+        options: arguments of the generator other than sizes.
+        parts: functions of the file in place of `ref_kernel`, with the places of their arguments among those of
+            `generate_inputs`; their results are the outputs.
+    """
+
+    def __init__(
+        self,
+        path: Path,
+        *,
+        beside: Mapping[str, Path | None],
+        largest_seed: int | None = None,
+        options: Mapping[str, Any] | None = None,
+        parts: Mapping[str, Sequence[int]] | None = None,
+    ) -> None:
+        super().__init__(path, beside=beside)
+        self._options, self._parts = dict(options or {}), dict(parts or {})
+        self._seeds = None if largest_seed is None else max(largest_seed + 1, FEWEST_SEEDS)
+
+    def _drawn(self, shape: Sizes, seed: int) -> Arguments:
+        given = self._options | {name: size for name, size in shape.items() if name != AS_PUBLISHED}
+        make = getattr(self._file.module(), "generate_inputs" if self._parts else "generate_input")
+        data = make(**given, seed=seed % self._seeds if self._seeds else seed)
+        return list(data) if isinstance(data, tuple | list) else [data]
+
+    def _computed(self, arguments: Sequence[Any], *, double: bool) -> Any:  # noqa: ARG002
+        module = self._file.module()
+        if not self._parts:
+            return module.ref_kernel(tuple(arguments) if len(arguments) > 1 else arguments[0])
+        return tuple(getattr(module, name)(*(arguments[one] for one in places)) for name, places in self._parts.items())
+
+
+class DefinitionTask(Task):
+    """A definition's `run` with inputs of stated shapes, the format of flashinfer-bench and SOL-ExecBench.
+
+    Args:
+        path: the file with the reference.
+        inputs: the `shape` (names of axes; None: a number), `dtype` and, for a number, `value` of each input.
+        axes: returns all axes for those of the shape.
+        generator: the function of the file that makes all tensors from the axes, where the definition names one.
+    """
+
+    def __init__(
+        self,
+        path: Path,
+        *,
+        inputs: Mapping[str, Mapping[str, Any]],
+        axes: Callable[[Sizes], dict[str, int]],
+        generator: str | None = None,
+    ) -> None:
+        super().__init__(path)
+        self._inputs, self._axes, self._generator = inputs, axes, generator
+
+    def parameters(self) -> list[str]:
+        """See `Task`."""
+        return list(self._inputs)
+
+    def _drawn(self, shape: Sizes, seed: int) -> Arguments:  # noqa: ARG002
+        sizes = self._axes(shape)
+        made = {name: one["value"] for name, one in self._inputs.items() if one["shape"] is None}
+        if self._generator:
+            made |= getattr(self._file.module(), self._generator)({**sizes, **made}, torch.device("cpu"))
+        for name, one in self._inputs.items():
+            if name not in made:
+                made[name] = torch.randn([sizes[axis] for axis in one["shape"]]).to(getattr(torch, one["dtype"]))
+        return [made[name] for name in self._inputs]
+
+    def _computed(self, arguments: Sequence[Any], *, double: bool) -> Any:  # noqa: ARG002
+        return self._file.module().run(*arguments)
+
+
+class FunctionTask(Task):
+    """A plain function, and `inputs(shape, generator)` or `get_inputs()` of the same file."""
+
+    def __init__(self, path: Path, *, function: str, beside: Mapping[str, Path | None] | None = None) -> None:
+        super().__init__(path, beside=beside)
+        self._function = function
+
+    def parameters(self) -> list[str]:
+        """See `Task`."""
+        return positional(getattr(self._file.module(), self._function))
+
+    def _drawn(self, shape: Sizes, seed: int) -> Arguments:
+        plain = self._file.module()
+        if hasattr(plain, "inputs"):
+            return list(plain.inputs(dict(shape), torch.Generator().manual_seed(seed)))
+        plain = self._file.module(shape)
+        with seeds_moved(seed):
+            return list(plain.get_inputs())
+
+    def _computed(self, arguments: Sequence[Any], *, double: bool) -> Any:  # noqa: ARG002
+        return getattr(self._file.module(), self._function)(*arguments)
+
+
+class BenchmarkTask(Task):
+    """A class of workloads, the format of Hugging Face's `kernels benchmark`.
+
+    Inputs are the attributes that a workload's setup makes; its `verify_…` computes the right result.
+
+    Args:
+        path: the file.
+        holder: the class.
+        workloads: their names, numbered from 1 by the shapes. All have the same reference.
+        arguments: the attributes passed to the kernel, in order.
+    """
+
+    def __init__(self, path: Path, holder: str, *, workloads: Sequence[str], arguments: Sequence[str]) -> None:
+        super().__init__(path, beside={"kernels": None, "kernels.benchmark": None})
+        self._holder, self._workloads, self._arguments = holder, workloads, arguments
+
+    def _drawn(self, shape: Sizes, seed: int) -> Arguments:  # noqa: ARG002
+        made = self._made()
+        own = getattr(made, f"setup_{self._workloads[shape['workload'] - 1]}", None)
+        (own or made.setup)()
+        return [getattr(made, name) for name in self._arguments]
+
+    def _computed(self, arguments: Sequence[Any], *, double: bool) -> Any:  # noqa: ARG002
+        made = self._made()
+        for name, value in zip(self._arguments, arguments, strict=True):
+            setattr(made, name, value)
+        return getattr(made, f"verify_{self._workloads[0]}")()
+
+    def _made(self) -> Any:
+        made = getattr(self._file.module(), self._holder)()
+        made.device = "cuda"
+        return made
+
+
+class GemmTask(Task):
+    """CUDA-L2's half-precision product: `(a, b, b_col_major, c)`, a of M x K, b of K x N, the same in column-major
+    order, and the destination.
+
+    Args:
+        path: a file in `original/` of the claim folder.
+        half_sums: whether the sum over K is kept in half precision, in the reference too.
+        padded: the zero padding of each of M, N and K.
+    """
+
+    def __init__(self, path: Path, *, half_sums: bool, padded: Mapping[str, int]) -> None:
+        super().__init__(path)
+        self._half_sums, self._padded = half_sums, dict(padded)
+
+    def agreeing(self, arguments: Arguments) -> Arguments:
+        """Return the arguments with the second layout made again from the first, after a probe has changed inputs."""
+        a, b, _, c = arguments
+        return [a, b, col_major(b), c]
+
+    def cost(self, shape: Sizes) -> dict[str, float]:
+        """Return the least flops, and the bytes of a, b and c."""
+        m, n, k = (float(shape[name]) for name in "MNK")
+        return {"flops": 2.0 * m * n * k, "bytes": 2.0 * (m * k + k * n + m * n)}
+
+    def _drawn(self, shape: Sizes, seed: int) -> Arguments:  # noqa: ARG002
+        m, n, k = (shape[name] for name in "MNK")
+        more_m, more_n, more_k = (self._padded[name] for name in "MNK")
+        a = torch.zeros(m + more_m, k + more_k, dtype=torch.float16)
+        b = torch.zeros(k + more_k, n + more_n, dtype=torch.float16)
+        a[:m, :k], b[:k, :n] = torch.randn(m, k), torch.randn(k, n)
+        return [a, b, col_major(b), torch.zeros(m + more_m, n + more_n, dtype=torch.float16)]
+
+    def _computed(self, arguments: Sequence[Any], *, double: bool) -> Any:
+        a, b, _, c = arguments
+        product = a @ b if double or not self._half_sums else _rounded_often(a, b)
+        return product[: c.shape[0] - self._padded["M"], : c.shape[1] - self._padded["N"]]
+
+
+def col_major(x: torch.Tensor) -> torch.Tensor:
+    """Return the elements of a matrix in column-major order, in a tensor of its own shape."""
+    return x.t().reshape(x.shape).contiguous()
+
+
+def _rounded_often(a: torch.Tensor, b: torch.Tensor) -> torch.Tensor:
+    """Compute a b with a sum that is rounded to half precision after every HALF_STEP products."""
+    total = torch.zeros(a.shape[0], b.shape[1], dtype=a.dtype, device=a.device)
+    for start in range(0, a.shape[1], HALF_STEP):
+        total += a[:, start : start + HALF_STEP] @ b[start : start + HALF_STEP]
+    return total
