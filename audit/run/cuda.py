@@ -18,9 +18,10 @@ from torch.autograd.profiler import profile
 from audit.build.cuda import fast_load
 from audit.build.python.load import function_of, replace_load_inline
 from audit.build.sealed import sealed
-from audit.build.settings import Configuration, CudaLibrary, CudaPython, CudaPythonSettings, CudaSettings
+from audit.build.settings import CudaLibrary, CudaPython, CudaPythonSettings, CudaSettings
 from audit.model import Harness
 from audit.run import raw_memory
+from audit.run.device import SessionDevice
 from audit.run.raw_memory import Checksums
 
 POISONED_BLOCKS = 4
@@ -30,12 +31,11 @@ WORD_BYTES = 4
 _LOADED: dict[Path, dict[str, Callable[..., Any]]] = {}
 _MODULES: dict[Path, Any] = {}
 """The libraries that this process has loaded, by path."""
-ONE_MODE = "a session on a GPU keeps to one configuration"
 MOST_LAUNCHES = 200
 """The most launches of a call that are listed."""
 
 
-class Cuda:
+class Cuda(SessionDevice):
     """The current GPU and one compiled module.
 
     Memory modes: `plain`, `reuse` and `traced` leave torch's caching allocator as it is; `traced` lists the kernels of
@@ -64,10 +64,6 @@ class Cuda:
         filled = self._memory == "filled_nan"
         torch._C._set_deterministic_algorithms(filled, warn_only=filled)  # the public one imports a compiler: seconds
         torch.utils.deterministic.fill_uninitialized_memory = filled  # type: ignore[attr-defined]
-
-    def behave(self, configuration: Configuration) -> None:  # noqa: ARG002
-        """See `SessionDevice`."""
-        raise LookupError(ONE_MODE)
 
     def upload(self, tensor: torch.Tensor) -> torch.Tensor:
         """See `SessionDevice`."""
@@ -98,10 +94,6 @@ class Cuda:
             self._profile.__exit__(None, None, None)
             self._launches += _kernels(self._profile)
             self._profile = None
-
-    def write_counts(self, tensor: torch.Tensor) -> bytes:  # noqa: ARG002
-        """See `SessionDevice`. Empty: a GPU does not count writes."""
-        return b""
 
     def trace(self) -> dict[str, Any]:
         """See `SessionDevice`. Kernels are listed in the mode `traced`, refused launches always."""

@@ -1,9 +1,9 @@
-"""Runs in a child: the interface of a session's device."""
+"""Runs in a child: what a session asks of its device."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import Any, Protocol
+from typing import Any
 
 import torch
 
@@ -17,27 +17,32 @@ from audit.build.settings import (
 from audit.model import Harness
 
 
-class SessionDevice(Protocol):
-    """The interface of a device to a session."""
+class SessionDevice:
+    """A session's device. Each kind overrides the methods in which it differs from a device without settings, whose
+    memory is the host's, where a call returns when its kernels have ended, and which counts no writes."""
 
     def load(self, entry: str, harness: Harness) -> Callable[..., Any]:
         """Return the claimed function of that name; a module's in the harness's mode and dtype.
 
         Raises:
-            LookupError: there is no such function; lists the known ones.
+            LookupError: there is no such function; lists the known ones. Also any exception of a `.py` variant.
         """
+        raise NotImplementedError
 
     def begin(self) -> None:
         """Apply the session's configuration of memory from here on."""
 
-    def behave(self, configuration: Configuration) -> None:
-        """Apply another configuration of the emulated device. Raises LookupError on a GPU."""
+    def behave(self, configuration: Configuration) -> None:  # noqa: ARG002
+        """Apply another configuration. Raises LookupError except on the emulated device."""
+        raise LookupError("this session keeps to one configuration")
 
     def upload(self, tensor: torch.Tensor) -> torch.Tensor:
         """Return a copy of the tensor in device memory."""
+        raise NotImplementedError
 
-    def checksum(self, tensor: torch.Tensor) -> int | None:
+    def checksum(self, tensor: torch.Tensor) -> int | None:  # noqa: ARG002
         """Return a checksum of the tensor's values, row major; None where a comparison is as quick."""
+        return None
 
     def before_call(self, output_bytes: Sequence[int]) -> None:
         """Prepare memory for a call whose right outputs have those sizes."""
@@ -45,11 +50,13 @@ class SessionDevice(Protocol):
     def after_call(self) -> None:
         """Wait for the kernels of the last call. Raises their exceptions."""
 
-    def write_counts(self, tensor: torch.Tensor) -> bytes:
+    def write_counts(self, tensor: torch.Tensor) -> bytes:  # noqa: ARG002
         """Return the number of writes to each 4-byte word of the tensor, as saturating bytes; empty if not counted."""
+        return b""
 
     def trace(self) -> dict[str, Any]:
         """Return and clear the `launches` and `reports` since the last call."""
+        raise NotImplementedError
 
 
 def open_device(settings: DeviceSettings) -> SessionDevice:

@@ -5,7 +5,7 @@ CUDA texts in a `.py` run in the emulator and Triton kernels in Triton's interpr
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from types import ModuleType
 from typing import Any
 
@@ -16,12 +16,13 @@ from audit.build.emulated.runtime import Runtime
 from audit.build.python.load import function_of, replace_load_inline
 from audit.build.settings import Configuration, EmulatedPythonSettings, EmulatedSettings
 from audit.model import Harness
+from audit.run.device import SessionDevice
 from audit.run.fake_cuda_tensors import FakeCuda, fake_cuda
 from audit.run.outputs import spanned
 from audit.run.triton_interpreter import Interpreted
 
 
-class Emulated:
+class Emulated(SessionDevice):
     """The emulated device: the variant's library and the runtime that schedules, allocates and checks."""
 
     def __init__(self, settings: EmulatedSettings) -> None:
@@ -49,16 +50,6 @@ class Emulated:
     def upload(self, tensor: torch.Tensor) -> torch.Tensor:
         """See `SessionDevice`. The copy is in the emulated device's own memory region."""
         return torch.empty_like(tensor).copy_(tensor)
-
-    def checksum(self, tensor: torch.Tensor) -> int | None:  # noqa: ARG002
-        """See `SessionDevice`. None: its memory is the host's."""
-        return None
-
-    def before_call(self, output_bytes: Sequence[int]) -> None:
-        """See `SessionDevice`. Nothing: the runtime's allocator fills every fresh block itself."""
-
-    def after_call(self) -> None:
-        """See `SessionDevice`. Nothing: a launch returns when its kernel has ended."""
 
     def write_counts(self, tensor: torch.Tensor) -> bytes:
         """See `SessionDevice`."""
@@ -91,7 +82,7 @@ class EmulatedPython(Emulated):
             replace_load_inline(self._extension, otherwise=None)
 
     def load(self, entry: str, harness: Harness) -> Callable[..., Any]:
-        """See `SessionDevice`. Raises any exception of the module too."""
+        """See `SessionDevice`."""
         settings = self._settings
         with FakeCuda():
             function = function_of(

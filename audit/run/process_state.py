@@ -8,14 +8,13 @@ from __future__ import annotations
 
 import builtins
 import gc
-import itertools
 import operator
 import statistics
 import sys
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Collection, Iterator, Mapping
 from dataclasses import dataclass
-from functools import cache
+from functools import cache, partial
 from pathlib import Path
 from types import CodeType, FunctionType, ModuleType
 from typing import Any
@@ -26,18 +25,17 @@ import torch.testing
 TASKS = Path("/proc/self/task")
 ENDING_LOOKS, ENDING_S = 5, 0.004
 
+_ATTRIBUTES = (
+    "backends.cuda.matmul.allow_tf32",
+    "backends.cuda.matmul.allow_fp16_reduced_precision_reduction",
+    "backends.cuda.matmul.allow_bf16_reduced_precision_reduction",
+    "backends.cudnn.allow_tf32",
+    "backends.cudnn.benchmark",
+    "backends.cudnn.deterministic",
+    "backends.cudnn.enabled",
+)
 SETTINGS: dict[str, Callable[[], Any]] = {
-    "torch.backends.cuda.matmul.allow_tf32": lambda: torch.backends.cuda.matmul.allow_tf32,
-    "torch.backends.cuda.matmul.allow_fp16_reduced_precision_reduction": lambda: (
-        torch.backends.cuda.matmul.allow_fp16_reduced_precision_reduction
-    ),
-    "torch.backends.cuda.matmul.allow_bf16_reduced_precision_reduction": lambda: (
-        torch.backends.cuda.matmul.allow_bf16_reduced_precision_reduction
-    ),
-    "torch.backends.cudnn.allow_tf32": lambda: torch.backends.cudnn.allow_tf32,
-    "torch.backends.cudnn.benchmark": lambda: torch.backends.cudnn.benchmark,
-    "torch.backends.cudnn.deterministic": lambda: torch.backends.cudnn.deterministic,
-    "torch.backends.cudnn.enabled": lambda: torch.backends.cudnn.enabled,
+    **{f"torch.{name}": partial(operator.attrgetter(name), torch) for name in _ATTRIBUTES},
     "torch.get_float32_matmul_precision": torch.get_float32_matmul_precision,
     "torch.get_default_dtype": lambda: str(torch.get_default_dtype()),
     "torch.get_num_threads": torch.get_num_threads,
@@ -123,19 +121,14 @@ _LATE = "do_bench"
 
 
 _code_of = operator.attrgetter("__code__")
-Functions = tuple[Mapping[str, Any], tuple[str, ...], tuple[FunctionType, ...], tuple[CodeType, ...]]
-"""The namespace of a module or class; the names of its functions, the functions, and the code of each."""
-Kit = dict[str, dict[str, Functions]]
-"""The functions of a module and of each of its classes, by full name, by module."""
-_before_fork: list[Kit] = []
-_imported_last: list[str] = []
-"""The last module that was imported before the fork: a session that looks at all copies the memory they lie in."""
+Watched = tuple[str, Mapping[str, Any], str, FunctionType, CodeType]
+"""A function of the kit: its full name, the namespace that holds it, its key there, the function and its code."""
+_before_fork: dict[str, list[Watched]] = {}
 
 
 def prepare() -> None:
     """Find the functions of the kit, for every process that is forked from this one."""
-    _before_fork[:] = [_kit_functions({})]
-    _imported_last[:] = [next(reversed(sys.modules))]
+    _before_fork.update(_kit_functions(()))
 
 
 def watch() -> Callable[[], list[str]]:
@@ -144,70 +137,56 @@ def watch() -> Callable[[], list[str]]:
     It holds references to all objects it compares and calls, so that code must search the process's memory to mislead
     it.
     """
-    known = _before_fork.pop() if _before_fork else {}
-    before, own, compare = snapshot(), {**known, **_kit_functions(known)}, replaced
-    owners = [(owner, *functions) for module in own.values() for owner, functions in module.items()]
-    code_of, ordered, some, over, together, other = _code_of, sorted, any, map, zip, operator.is_not
+    known = dict(_before_fork)
+    _before_fork.clear()
+    watched = [one for functions in (known | _kit_functions(known)).values() for one in functions]
+    before, compare, code_of, ordered = snapshot(), replaced, _code_of, sorted
 
     def look() -> list[str]:
         changed = [
-            f"{owner}.{key}"
-            for owner, names, keys, functions, codes in owners
-            if some(over(other, over(names.get, keys), functions)) or some(over(other, over(code_of, functions), codes))
-            for key, was, code in together(keys, functions, codes)
-            if names.get(key) is not was or code_of(was) is not code
+            title for title, names, key, was, code in watched if names.get(key) is not was or code_of(was) is not code
         ]
         return ordered([*changed, *compare(before)])
 
     return look
 
 
-def _kit_functions(known: Kit) -> Kit:
-    """Return the functions and methods of every imported module of the kit that is not in `known`."""
-    found: Kit = {}
-    names_since = itertools.takewhile(lambda name: not known or name not in _imported_last, reversed(sys.modules))
-    for name in reversed([*names_since]):
-        module = sys.modules[name]
+def _kit_functions(known: Collection[str]) -> dict[str, list[Watched]]:
+    """Return the functions and methods of every imported module of the kit that is not in `known`, by module."""
+    found: dict[str, list[Watched]] = {}
+    for name, module in list(sys.modules.items()):
         if name.partition(".")[0] == "audit" and name not in known and isinstance(module, ModuleType):
-            names = vars(module)
-            classes = [one for one in names.values() if isinstance(one, type) and one.__module__ == name]
-            owners = {name: names, **{f"{name}.{one.__name__}": vars(one) for one in classes}}
-            found[name] = {owner: _functions(each) for owner, each in owners.items()}
+            own = [one for one in vars(module).values() if isinstance(one, type) and one.__module__ == name]
+            found[name] = [*_functions(name, vars(module))]
+            for one in own:
+                found[name] += _functions(f"{name}.{one.__name__}", vars(one))
     return found
 
 
-def _functions(names: Mapping[str, Any]) -> Functions:
-    found = {key: value for key, value in names.items() if isinstance(value, FunctionType)}
-    return names, tuple(found), tuple(found.values()), tuple(map(_code_of, found.values()))
+def _functions(owner: str, names: Mapping[str, Any]) -> Iterator[Watched]:
+    for key, value in names.items():
+        if isinstance(value, FunctionType):
+            yield f"{owner}.{key}", names, key, value, _code_of(value)
 
 
 def snapshot() -> dict[str, Any]:
     """Return the object under every watched name, and the number of active modes, hooks and traces."""
-    found = {
-        f"{title}.{name}": getattr(owner, name, None) for title, (owner, names) in _OWNERS.items() for name in names
-    }
-    return {**found, **_in_force()}
-
-
-def replaced(before: dict[str, Any]) -> list[str]:
-    """Return the names rebound since a snapshot, sorted."""
-    now = snapshot()
-    changed = [name for name, value in before.items() if now[name] is not value and not _same_count(now[name], value)]
-    return sorted([*changed, *_late_stopwatch()])
-
-
-def _in_force() -> dict[str, Any]:
     return {
+        **{
+            f"{title}.{name}": getattr(owner, name, None) for title, (owner, names) in _OWNERS.items() for name in names
+        },
         "function modes": torch._C._len_torch_function_stack(),
         "dispatch modes": torch._C._len_torch_dispatch_stack(),
         "sys.settrace": sys.gettrace(),
         "sys.setprofile": sys.getprofile(),
-        "gc.callbacks": len(gc.callbacks),
+        "gc.callbacks": len(gc.callbacks),  # like the other counts a small integer, of which Python has one object each
     }
 
 
-def _same_count(one: Any, other: Any) -> bool:
-    return type(one) is int and one == other
+def replaced(before: dict[str, Any]) -> list[str]:
+    """Return the names rebound since a snapshot."""
+    now = snapshot()
+    return [*(name for name, value in before.items() if now[name] is not value), *_late_stopwatch()]
 
 
 def _late_stopwatch() -> list[str]:

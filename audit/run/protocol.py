@@ -17,7 +17,10 @@ from audit.run import requests, session_events, timing_events, timing_requests, 
 from audit.run.transcript import ProtocolViolation
 
 Event = dict[str, Any]
+Ordered = Callable[[Any, Sequence[Event], bool], None]
 MOST_EVENTS = 20_000
+OTHER_ORDER = "the shapes were answered in another order"
+OTHER_STEP = "event {0} answers another step than step {0}"
 
 
 def checked(request: wire.AnyRequest, lines: Sequence[str], *, finished: bool) -> tuple[Event, ...]:
@@ -68,18 +71,6 @@ def _once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     return found
 
 
-def _steps(request: requests.Session, events: Sequence[Event], finished: bool) -> None:
-    """Require one event a step, in order, each with its step as requested."""
-    steps = [step.model_dump(mode="json", exclude_none=True) for step in request.steps]
-    if len(events) > len(steps) or (finished and len(events) != len(steps)):
-        raise ProtocolViolation(f"{len(events)} events for {len(steps)} steps")
-    for index, (event, step) in enumerate(zip(events, steps, strict=False)):
-        if event["step"] != index or any(event.get(key) != value for key, value in step.items()):
-            raise ProtocolViolation(f"event {index} answers another step than step {index}")
-        if any(key in event and key not in step for key in session_events.OPTIONS):
-            raise ProtocolViolation(f"event {index} has options its step was not asked with")
-
-
 def _cases(request: requests.Cases, events: Sequence[Event], finished: bool) -> None:
     """Require the cost, then the cases in order, each followed by its other inputs where requested."""
     shapes = request.shapes
@@ -95,30 +86,21 @@ def _cases(request: requests.Cases, events: Sequence[Event], finished: bool) -> 
             raise ProtocolViolation(f"event {index} is not the one due there")
 
 
-def _work(request: requests.Work, events: Sequence[Event], finished: bool) -> None:
-    """Require one event a shape, the last first."""
-    last = len(request.shapes) - 1
-    _in_order([{**event, "weighed": last - event["weighed"]} for event in events], "weighed", last + 1, finished)
+def _in_order(
+    key: str, asked: str, *, last_first: bool = False, what: str = "shapes", wrong: str = OTHER_ORDER
+) -> Ordered:
+    """Return a check for one event, numbered under `key`, for each entry of the request's `asked`, in order."""
 
+    def ordered(request: requests.Request, events: Sequence[Event], finished: bool) -> None:
+        due = len(getattr(request, asked))
+        if len(events) > due or (finished and len(events) != due):
+            raise ProtocolViolation(f"{len(events)} events for {due} {what}")
+        numbers = reversed(range(due)) if last_first else range(due)
+        for index, (event, number) in enumerate(zip(events, numbers, strict=False)):
+            if event[key] != number:
+                raise ProtocolViolation(wrong.format(index))
 
-def _described(request: requests.Described, events: Sequence[Event], finished: bool) -> None:
-    _in_order(events, "described", len(request.shapes), finished)
-
-
-def _sized(request: requests.Sized, events: Sequence[Event], finished: bool) -> None:
-    _in_order(events, "sized", len(request.shapes), finished)
-
-
-def _launched(request: requests.Launches, events: Sequence[Event], finished: bool) -> None:
-    _in_order(events, "launched", len(request.inputs), finished)
-
-
-def _in_order(events: Sequence[Event], key: str, due: int, finished: bool) -> None:
-    """Require one event a shape or file of arguments, in order."""
-    if len(events) > due or (finished and len(events) != due):
-        raise ProtocolViolation(f"{len(events)} events for {due} shapes")
-    if any(event[key] != index for index, event in enumerate(events)):
-        raise ProtocolViolation("the shapes were answered in another order")
+    return ordered
 
 
 def _variations(request: requests.Variations, events: Sequence[Event], finished: bool) -> None:
@@ -189,7 +171,7 @@ def _readings(name: str, calls: int) -> list[Event]:
     return pair * timing_requests.READINGS
 
 
-def _checked_once(request: requests.SandboxCheck, events: Sequence[Event], finished: bool) -> None:  # noqa: ARG001
+def _checked_once(_: requests.SandboxCheck, events: Sequence[Event], finished: bool) -> None:
     """Require one event, about the whole sandbox."""
     if len(events) > 1 or (finished and len(events) != 1):
         raise ProtocolViolation(f"{len(events)} events for one trial")
@@ -197,7 +179,6 @@ def _checked_once(request: requests.SandboxCheck, events: Sequence[Event], finis
 
 NAMING = ("trying", "loaded", "failed", "warmed", "variant", "profiled", "independent_clock", "answered")
 """Keys under which a timing session names a callable."""
-Ordered = Callable[[Any, Sequence[Event], bool], None]
 
 
 def _of(shape: Any, ordered: Ordered) -> tuple[TypeAdapter[Any], Ordered]:
@@ -206,12 +187,12 @@ def _of(shape: Any, ordered: Ordered) -> tuple[TypeAdapter[Any], Ordered]:
 
 _TIMING = _of(timing_events.TimingEvent, _timings)
 KINDS: dict[str, tuple[TypeAdapter[Any], Ordered]] = {
-    "session": _of(session_events.Step, _steps),
+    "session": _of(session_events.Step, _in_order("step", "steps", what="steps", wrong=OTHER_STEP)),
     "cases": _of(session_events.Cost | session_events.Case, _cases),
-    "work": _of(session_events.Work, _work),
-    "described": _of(session_events.Described, _described),
-    "sized": _of(session_events.Sized, _sized),
-    "launches": _of(session_events.Launched, _launched),
+    "work": _of(session_events.Work, _in_order("weighed", "shapes", last_first=True)),
+    "described": _of(session_events.Described, _in_order("described", "shapes")),
+    "sized": _of(session_events.Sized, _in_order("sized", "shapes")),
+    "launches": _of(session_events.Launched, _in_order("launched", "inputs")),
     "variations": _of(session_events.Varied | session_events.Variation, _variations),
     "interleaved": _TIMING,
     "published": _of(timing_events.PublishedEvent, _published),

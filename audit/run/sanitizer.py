@@ -21,8 +21,9 @@ from typing import Any
 
 import torch
 
-from audit.build.settings import CheckedSettings, Configuration, CudaLibrary
+from audit.build.settings import CheckedSettings, CudaLibrary
 from audit.model import Harness
+from audit.run.device import SessionDevice
 from audit.run.harness import placed
 from audit.run.sanitizer_log import finished, reports_in
 
@@ -53,7 +54,7 @@ class SanitizedCall(CudaLibrary):
     ranges: Path | None = None
 
 
-class Sanitized:
+class Sanitized(SessionDevice):
     """A device that runs each call once under every tool, in parallel, for its reports; a call returns None.
 
     torch's allocator is off, so that an access past a tensor's end leaves its allocation; the driver's own rounding
@@ -85,30 +86,9 @@ class Sanitized:
 
         return call
 
-    def begin(self) -> None:
-        """See `SessionDevice`. Nothing: memory is the driver's."""
-
-    def behave(self, configuration: Configuration) -> None:  # noqa: ARG002
-        """See `SessionDevice`."""
-        raise LookupError("a checked session keeps to one configuration")
-
     def upload(self, tensor: torch.Tensor) -> torch.Tensor:
         """See `SessionDevice`. Return the tensor itself; the checked process uploads it."""
         return tensor
-
-    def checksum(self, tensor: torch.Tensor) -> int | None:  # noqa: ARG002
-        """See `SessionDevice`. None: the tensor is on the host."""
-        return None
-
-    def before_call(self, output_bytes: Sequence[int]) -> None:
-        """See `SessionDevice`. Nothing."""
-
-    def after_call(self) -> None:
-        """See `SessionDevice`. Nothing: the checked processes have ended."""
-
-    def write_counts(self, tensor: torch.Tensor) -> bytes:  # noqa: ARG002
-        """See `SessionDevice`. Empty: a GPU does not count writes."""
-        return b""
 
     def trace(self) -> dict[str, Any]:
         """See `SessionDevice`. A tool without an answer is a report too, unlike a tool that found nothing."""

@@ -5,11 +5,10 @@ Their senders define their meaning.
 
 from __future__ import annotations
 
-from typing import Annotated, Literal
+from typing import Annotated
 
 from pydantic import BaseModel, ConfigDict, Field, FiniteFloat
 
-OPTIONS = ("mode", "into", "fresh", "layout", "stream", "snapshot", "order", "flush_from", "hold", "of")
 MOST = 2**53
 MOST_LISTED = 500_000
 Text = Annotated[str, Field(max_length=100_000)]
@@ -74,6 +73,10 @@ class Report(Event):
     tool: Name | None = None
 
 
+Launches = Annotated[list[Launch], Field(max_length=MOST_LISTED)]
+Reports = Annotated[list[Report], Field(max_length=MOST_LISTED)]
+
+
 class Output(Event):
     """See `outputs.about`: one of several outputs."""
 
@@ -95,21 +98,9 @@ class First(Event):
 
 
 class Step(Event):
-    """See `session`: the requested step and its result."""
+    """See `session`: the result of the step of that index."""
 
     step: Count
-    run: Literal["claim", "reference", "plant", "held", "spoiled"]
-    case: Count
-    mode: Count | None = None
-    into: Count | None = None
-    fresh: bool | None = None
-    layout: Name | None = None
-    stream: Name | None = None
-    snapshot: bool | None = None
-    order: Counts | None = None
-    flush_from: Count | None = None
-    hold: bool | None = None
-    of: Count | None = None
     raised: Text | None = None
     seconds: Duration = 0.0
     returned: Name = ""
@@ -132,8 +123,8 @@ class Step(Event):
     strides: Annotated[list[Whole], Field(max_length=64)] = []
     digest: Digest = ""
     most_writes: Count = 0
-    launches: Annotated[list[Launch], Field(max_length=MOST_LISTED)] = []
-    reports: Annotated[list[Report], Field(max_length=MOST_LISTED)] = []
+    launches: Launches = []
+    reports: Reports = []
     loaded: Names = []
     replaced: Names = []
 
@@ -170,16 +161,14 @@ class Case(Right):
     bits: PerFormat = {}
 
 
-class Sized(Event):
-    """See `oracle`."""
+class Sized(Right):
+    """See `oracle`: a case of a shape, or an exception; neither is there where too little work was left."""
 
     sized: Count
     raised: Text | None
     expected_shape: Sizes = []
     expected_dtype: Name = ""
-    expected_outputs: Annotated[list[RightOutput], Field(max_length=100)] = []
     expected_at: Count = 0
-    also_at: Also = []
     size: Size = 0.0
 
 
@@ -201,10 +190,10 @@ class Launched(Event):
     blanked: bool | None = None
     shape: Sizes | None
     dtype: Name = ""
-    outputs: Annotated[list[Output], Field(max_length=100)] = []
+    outputs: Outputs = []
     digest: Digest = ""
-    launches: Annotated[list[Launch], Field(max_length=MOST_LISTED)]
-    reports: Annotated[list[Report], Field(max_length=MOST_LISTED)]
+    launches: Launches
+    reports: Reports
 
 
 class Work(Event):

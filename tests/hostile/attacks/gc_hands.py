@@ -8,7 +8,7 @@ from ctypes import c_size_t
 
 import torch
 
-FORGED = b'{"step":0,"run":"claim","case":0,"returned":"Tensor"}'
+FORGED = b'{"step":0,"returned":"Tensor"}'
 
 
 def forward(x: torch.Tensor) -> torch.Tensor:

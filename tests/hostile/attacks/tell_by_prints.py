@@ -9,7 +9,7 @@ import sys
 
 import torch
 
-FORGED = json.dumps({"step": 0, "run": "claim", "case": 0, "returned": "Tensor", "differing": []})
+FORGED = json.dumps({"step": 0, "returned": "Tensor", "differing": []})
 
 
 def forward(x: torch.Tensor) -> torch.Tensor:

@@ -10,7 +10,7 @@ from ctypes import c_size_t
 
 import torch
 
-FORGED = b'{"step":0,"run":"claim","case":0,"returned":"Tensor"}'
+FORGED = b'{"step":0,"returned":"Tensor"}'
 WRITERS = [one for one in gc.get_objects() if type(one).__name__ == "EventWriter"]
 
 
