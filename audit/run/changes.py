@@ -14,7 +14,7 @@ from typing import Any, NamedTuple
 
 import torch
 
-from audit.run import correctness, ties
+from audit.run import correctness, formats, ties
 from audit.run.containers import leaves, named_leaves, rebuilt
 from audit.run.discriminating import OTHER, OWN, Discriminator
 from audit.run.imported_task import Task, positional
@@ -199,7 +199,7 @@ def until_moved(
     problem, found = discriminator.problem, None
     try:
         problem.hold(base)
-        was, need = problem.oracle(base), problem.need(base)
+        was, need = problem.oracle(base), formats.need(problem, base)
     except ties.REFUSED:
         return None
     limit = max(discriminator.relative / 2, 2 * (need or 0.0))
@@ -224,7 +224,7 @@ def _moved(discriminator: Discriminator, values: list[Any], was: torch.Tensor, l
         now = discriminator.problem.oracle(values)
         if now.shape != was.shape or not torch.equal(now.isfinite(), was.isfinite()):
             return None
-        need = discriminator.problem.need(values)
+        need = formats.need(discriminator.problem, values)
         moved = correctness.moved(was, now, relative=discriminator.relative, least_scale=discriminator.least_scale)
     except (*ties.REFUSED, correctness.NothingFinite):
         return None

@@ -13,7 +13,7 @@ from typing import Any
 
 import torch
 
-from audit.run import correctness, ties
+from audit.run import correctness, formats, ties
 from audit.run.containers import leaves, rebuilt
 from audit.run.problem import Problem
 from audit.run.transforms import graded, is_real, leaves_range
@@ -202,7 +202,7 @@ def graded_inputs(problem: Problem, relative: float) -> Values | None:
         values = _graded(problem)
         if problem.unchanged(values) or leaves_range(leaves(values), problem.flat):
             return None
-        stands = problem.needs(values) <= correctness.held_to(relative, problem.dtype) / 2
+        stands = formats.needs(problem, values) <= correctness.held_to(relative, problem.dtype) / 2
     except ties.REFUSED:
         return None
     return values if stands else None

@@ -20,7 +20,7 @@ from typing import Any
 
 import torch
 
-from audit.run import correctness, requests, ties
+from audit.run import correctness, formats, requests, ties
 from audit.run.arguments import named
 from audit.run.changes import (
     Variation,
@@ -89,7 +89,7 @@ def _cases(request: requests.Cases, reference: ModuleType, results: Writer) -> I
         inputs = reference.inputs(shape, torch.Generator().manual_seed(seed))
         problem = Problem(reference, inputs, shape, device=request.device, host=host)
         torch.save(inputs, request.folder / f"{case}.inputs.pt")
-        bits = {"bits": problem.bits()} if request.bits and problem.dtype == "float32" else {}
+        bits = {"bits": formats.bits(problem)} if request.bits and problem.dtype == "float32" else {}
         yield {"case": case, "shape": shape, **problem.expected(inputs, results), "size": problem.size, **bits}
         if request.others is None:
             continue
@@ -156,12 +156,12 @@ def _variations(request: requests.Variations, reference: ModuleType, results: Wr
         values = torch.load(wanted.inputs, weights_only=True)
         case = Problem(reference, values, wanted.shape, device=request.device, host=host)
         discriminator = Discriminator(case, request.relative)
-        yield {"of": of, "bits": case.bits(), "trivial": discriminator.own, "inputs": names(case)}
+        yield {"of": of, "bits": formats.bits(case), "trivial": discriminator.own, "inputs": names(case)}
         for group in wanted.groups:
             for name, values, more in GROUPS[group](discriminator):
                 right = _written(case, values, wanted.beside(name), results)
                 if right is not None:
-                    measured = case.headroom(values) if group in _DRAWN else {}
+                    measured = formats.headroom(case, values) if group in _DRAWN else {}
                     trivial = discriminator.at(values) if group == DISCRIMINATING else {}
                     outside = leaves_range(leaves(values), case.flat)
                     about = {"headroom": measured, "trivial": trivial, "outside": outside}
@@ -224,7 +224,7 @@ def _distributed(discriminator: Discriminator, name: str | None) -> list[Any] | 
     if values is None or leaves_range(leaves(values), case.flat):
         return None
     try:
-        stands = case.needs(values) <= LEAST_FAR * discriminator.relative
+        stands = formats.needs(case, values) <= LEAST_FAR * discriminator.relative
     except ties.REFUSED:
         return None
     return values if stands else None

@@ -1,8 +1,7 @@
-"""Runs in a child: compute the right result of one case by the claim's reference, in float64 and in lower formats."""
+"""Runs in a child: one case with the claim's reference, its right result in float64, and which changes it allows."""
 
 from __future__ import annotations
 
-import math
 import zlib
 from collections.abc import Callable, Collection, Iterator, Sequence
 from functools import cached_property
@@ -14,7 +13,6 @@ import torch
 from audit.run import correctness, ties
 from audit.run.arguments import as_bytes
 from audit.run.containers import leaves, rebuilt
-from audit.run.formats import FORMATS, Changed, as_computed, rounded_alone
 from audit.run.harness import placed
 from audit.run.outputs import outputs_of, own
 from audit.run.results import Writer
@@ -27,13 +25,6 @@ MORE_DRAWS = 64
 """The salt from which on draws show the structure of the inputs."""
 MOST_DRAWN = 1 << 26
 """Elements of the inputs above which other draws cost too much."""
-TIES = "ties"
-"""The headroom key of the tolerance that covers any breaking of ties between inputs."""
-ROUNDING = "rounding"
-"""The headroom key of the tolerance of a result whose inputs are moved by `ties.ROUNDED_BY`. Where inputs cancel, that
-is far more than a reference needs that sums in a lucky order."""
-
-
 Outputs = tuple[torch.Tensor, ...]
 _Held = tuple[list[Any], dict[str, Outputs]]
 """Arguments, and their results by kind."""
@@ -189,61 +180,27 @@ class Problem:
         also: list[torch.Tensor] = []
         if any(whole):
             drawn = any(one is values for one, _ in self._held)
-            also = self._moves(self._ordered(whole, want), values, want, 6).alternatives(own=drawn)
+            also = self.moves(self._ordered(whole, want), values, want, 6).alternatives(own=drawn)
         if len(own) == 1:
             return results.expected(want, dtype=_name(own[0].dtype), also=also)
         each = zip(own, self._sizes, strict=True)
         outputs = [{"shape": list(one.shape), "dtype": _name(one.dtype), "size": size} for one, size in each]
         return results.expected(want, dtype=self.dtype, also=also) | {"expected_outputs": outputs}
 
-    def bits(self) -> dict[str, float | None]:
-        """Return the effective bits of the reference, and of the oracle on inputs rounded to each lower format."""
-        found = {"fp32": correctness.effective_bits(self.got.double(), self.want)}
-        for name, low in self._rounded(self.oracle, self.values, rounded_alone):
-            own = None if low is None else low.to(getattr(torch, self.dtype)).double()
-            found[name] = None if own is None else correctness.effective_bits(own, self.want)
-        return found
-
-    def headroom(self, values: list[Any]) -> dict[str, float | None]:
-        """Return the tolerances that the reference needs: as it is, computed in each format, with ties broken
-        otherwise, and with rounded intermediate values; None: no finite one."""
-        oracle, want, own = self._in_units(values)
-        found = {"fp32": correctness.needed(own, want)}
-        computed = as_computed if getattr(torch, self.dtype).is_floating_point else rounded_alone
-        for name, low in self._rounded(oracle, values, computed):
-            found[name] = None if low is None else correctness.needed(low, want)
-        found[TIES] = self._moves(oracle, values, want, 7).needed()
-        found[ROUNDING] = self._moves(oracle, values, want, 8).needed(ties.ROUNDED_BY)
-        return found
-
-    def need(self, values: list[Any]) -> float | None:
-        """Return the tolerance the reference itself needs; None: no finite one."""
-        _, want, own = self._in_units(values)
-        return correctness.needed(own, want)
-
-    def needs(self, values: list[Any]) -> float:
-        """Return the tolerance that the reference needs, also with rounded intermediate values; inf: no finite one."""
-        self.hold(values)
-        oracle, want, own = self._in_units(values)
-        needed = correctness.needed(own, want)
-        rounding = self._moves(oracle, values, want, 8).needed(ties.ROUNDED_BY)
-        return math.inf if needed is None or rounding is None else max(needed, rounding)
-
-    def _rounded(
-        self, oracle: ties.Oracle, values: list[Any], change: Changed
-    ) -> Iterator[tuple[str, torch.Tensor | None]]:
-        """Yield the oracle's result for inputs changed for each lower format; None where it refuses them: a rounded
-        matrix may have no factors, and a rounded number be infinite."""
-        for name in FORMATS:
-            try:
-                yield name, oracle(change(values, name, self.generator(9)))
-            except ties.REFUSED:
-                yield name, None
-
-    def _moves(
-        self, oracle: Callable[[list[Any]], torch.Tensor], values: list[Any], want: torch.Tensor, salt: int
-    ) -> ties.Moves:
+    def moves(self, oracle: ties.Oracle, values: list[Any], want: torch.Tensor, salt: int) -> ties.Moves:
+        """Return the random moves of arguments whose right result by that oracle is `want`."""
         return ties.Moves(oracle, values, want, self._seed + salt, self._tie_breaks.seen)
+
+    def in_units(self, values: list[Any]) -> tuple[ties.Oracle, torch.Tensor, torch.Tensor]:
+        """Return an oracle, its result and the reference's for those arguments, each of several outputs in units of its
+        rms there."""
+        right = self._right(values)
+        units = self._sized(right)
+        return (
+            lambda changed: self._joined(self._right(changed), units),
+            self._joined(right, units),
+            self._joined(self._own(values), units).double(),
+        )
 
     def _right(self, values: list[Any]) -> Outputs:
         def compute(uploaded: list[Any]) -> Outputs:
@@ -254,17 +211,6 @@ class Problem:
 
     def _own(self, values: list[Any]) -> Outputs:
         return self._once(values, "eager", lambda uploaded: _outputs(self.reference.reference(*uploaded)))
-
-    def _in_units(self, values: list[Any]) -> tuple[Callable[[list[Any]], torch.Tensor], torch.Tensor, torch.Tensor]:
-        """Return an oracle, its result and the reference's for those arguments, each of several outputs in units of its
-        rms there."""
-        right = self._right(values)
-        units = self._sized(right)
-        return (
-            lambda changed: self._joined(self._right(changed), units),
-            self._joined(right, units),
-            self._joined(self._own(values), units).double(),
-        )
 
     def _joined(self, outputs: Outputs, units: Sequence[float] = ()) -> torch.Tensor:
         if len(outputs) == 1:
@@ -280,7 +226,7 @@ class Problem:
             raise ValueError(f"the reference returns {len(outputs)} outputs here, elsewhere {len(self._sizes)}")
         return [max(_rms(one), size) or 1.0 for one, size in zip(outputs, self._sizes, strict=True)]
 
-    def _ordered(self, whole: Sequence[bool], want: torch.Tensor) -> Callable[[list[Any]], torch.Tensor]:
+    def _ordered(self, whole: Sequence[bool], want: torch.Tensor) -> ties.Oracle:
         """Return an oracle that computes outputs of integers alone; it returns the others as they are in `want`."""
 
         def of(values: list[Any]) -> torch.Tensor:

@@ -12,18 +12,15 @@ import torch
 from audit.build.settings import EmulatedPythonSettings, EmulatedSettings
 from audit.run import call_patterns, process_state, raw_memory
 from audit.run.arguments import Arguments, alike, as_bytes, differing, named
-from audit.run.call_patterns import First, InTurn
+from audit.run.call_patterns import First, Function, InTurn, planted, spoiled
 from audit.run.containers import tensors
 from audit.run.device import SessionDevice, open_device
 from audit.run.event_writer import EventWriter
 from audit.run.harness import returning
 from audit.run.oracle import load_reference
-from audit.run.outputs import outputs_of, own
-from audit.run.planted import planted, spoiled
+from audit.run.outputs import aliases, described, outputs_of, own, type_of
 from audit.run.requests import Session
-from audit.run.returned import aliases, described, type_of
 
-Function = Callable[..., Any]
 SEED = 20260301
 """torch's seed before the calls, unlike the oracle's, so that a task with random numbers does not agree by chance."""
 EMULATED = (EmulatedSettings, EmulatedPythonSettings)

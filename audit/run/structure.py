@@ -9,13 +9,12 @@ keeps zeros; indices stay below the size of a tensor, since no change makes larg
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 import torch
 
-from audit.run.structures_between import Flat, Tie, is_whole, ties_in
 from audit.run.structures_of_matrices import DEFINITE, SYMMETRIC
 from audit.run.structures_of_rows import (
     ASCENDING,
@@ -29,6 +28,8 @@ from audit.run.structures_of_rows import (
 )
 from audit.run.transforms import is_real
 
+Flat = list[Any]
+"""The leaves of arguments, see `containers`."""
 KINDS = (ONE_HOT, PERMUTATION, DISTINCT, ASCENDING, DESCENDING, DEFINITE, SYMMETRIC, *SHARES, *UNITS)
 """In the order in which they are restored."""
 
@@ -40,6 +41,63 @@ FEWEST, MOST = 3, 32
 """Draws besides the case's own: so many at least, and so many at most where inputs have few elements."""
 MOST_ELEMENTS = 1 << 26
 """Elements of all draws above which no more than FEWEST are made."""
+
+
+@dataclass(frozen=True)
+class Below:
+    """Indices, the first leaf, from 0 to below the whole number that the second one is."""
+
+    of: tuple[int, int]
+
+    def holds(self, flat: Flat) -> bool:
+        """Return whether a draw has it."""
+        x, number = (flat[leaf] for leaf in self.of)
+        return _is_whole(x) and _is_number(number) and 0 <= int(x.min()) <= int(x.max()) < number
+
+    def chance(self, flat: Flat) -> float:
+        """Return the chance that of as many indices up to the number itself none is equal to it."""
+        x, number = (flat[leaf] for leaf in self.of)
+        return int(x.numel()) * math.log(number / (number + 1))
+
+
+@dataclass(frozen=True)
+class Offsets:
+    """Whole numbers, the first leaf, that start at 0, never fall, and end with the elements or rows of the second one,
+    or with that number."""
+
+    of: tuple[int, int]
+    rows: bool
+
+    def holds(self, flat: Flat) -> bool:
+        """Return whether a draw has it."""
+        x, end = flat[self.of[0]], self._end(flat[self.of[1]])
+        if not _is_whole(x) or x.dim() != 1 or end is None or len(x) < 2:
+            return False
+        return int(x[0]) == 0 and int(x[-1]) == end and ASCENDING.holds(x)
+
+    def chance(self, flat: Flat) -> float:
+        """Return the chance of that order, and of that last number among those up to it."""
+        return ASCENDING.chance(flat[self.of[0]]) - math.log(int(flat[self.of[0]][-1]) + 1)
+
+    def _end(self, other: Any) -> int | None:
+        if isinstance(other, torch.Tensor):
+            return (other.shape[0] if other.dim() else None) if self.rows else other.numel()
+        return other if _is_number(other) and not self.rows else None
+
+
+Tie = Below | Offsets
+
+
+def _ties_in(own: Flat) -> Iterator[Tie]:
+    """Yield the ties to look for between two leaves."""
+    whole = [leaf for leaf, x in enumerate(own) if _is_whole(x)]
+    for leaf in whole:
+        yield from (Below((leaf, number)) for number, x in enumerate(own) if _is_number(x))
+        for other, x in enumerate(own):
+            if other != leaf:
+                yield Offsets((leaf, other), rows=False)
+                if isinstance(x, torch.Tensor) and x.dim() > 1:
+                    yield Offsets((leaf, other), rows=True)
 
 
 @dataclass(frozen=True)
@@ -74,17 +132,22 @@ def read(own: Flat, *, offered: Iterable[Flat], drawn: Callable[[int], Flat]) ->
         offered: those of inputs that `reference.py` offers besides; asked for where `own` has any structure.
         drawn: makes a draw of that number, counted from 0.
     """
-    chances = {one: one.chance(own) for one in ties_in(own) if one.holds(own)}
-    single = {(leaf, one): one.chance(x) for leaf, x in enumerate(own) if _taken(x) for one in KINDS if one.holds(x)}
-    left = [*(_Found(_Of(*key), chance) for key, chance in single.items()), *map(_Found, chances, chances.values())]
-    left = [one for one in left if one.chance < TELLING]
-    if left:
-        left = [one for one in left if all(_has(one.tie, other, own) for other in offered)]
+    looked_for = [*(_Of((leaf,), kind) for leaf in range(len(own)) for kind in KINDS), *_ties_in(own)]
+    chances = {one: one.chance(own) for one in looked_for if one.holds(own)}
+    left = {one: chance for one, chance in chances.items() if chance < TELLING}
+    for other in offered if left else ():
+        left = {one: chance for one, chance in left.items() if len(other) == len(own) and one.holds(other)}
     for draw in _draws(own, left, drawn):
-        left[:] = [one for one in left if one.seen_in(draw, own)]
-    believed = [one.tie for one in left if one.chance < BELIEVED]
-    leaves = {one.leaf for one in believed if isinstance(one, _Of)}
-    of = {leaf: tuple(one.kind for one in believed if isinstance(one, _Of) and one.leaf == leaf) for leaf in leaves}
+        for one in [*left]:
+            if len(draw) != len(own) or not one.holds(draw):
+                del left[one]
+            elif not same(draw[one.of[0]], own[one.of[0]]):
+                left[one] += one.chance(draw)
+    believed = [one for one, chance in left.items() if chance < BELIEVED]
+    of: dict[int, tuple[Structure, ...]] = {}
+    for one in believed:
+        if isinstance(one, _Of):
+            of[one.of[0]] = (*of.get(one.of[0], ()), one.kind)
     return Structures(of, tuple(one for one in believed if not isinstance(one, _Of)))
 
 
@@ -92,46 +155,22 @@ def read(own: Flat, *, offered: Iterable[Flat], drawn: Callable[[int], Flat]) ->
 class _Of:
     """A structure of a single leaf."""
 
-    leaf: int
+    of: tuple[int]
     kind: Structure
 
-    @property
-    def of(self) -> tuple[int]:
-        return (self.leaf,)
-
     def holds(self, flat: Flat) -> bool:
-        return _taken(flat[self.leaf]) and self.kind.holds(flat[self.leaf])
+        return _taken(flat[self.of[0]]) and self.kind.holds(flat[self.of[0]])
 
     def chance(self, flat: Flat) -> float:
-        return self.kind.chance(flat[self.leaf])
+        return self.kind.chance(flat[self.of[0]])
 
 
-@dataclass
-class _Found:
-    """A structure that all draws so far have, and its chance in those that differ from the first."""
-
-    tie: Tie | _Of
-    chance: float
-
-    def seen_in(self, draw: Flat, own: Flat) -> bool:
-        """Return whether another draw has it too, and count its chance there."""
-        if not _has(self.tie, draw, own):
-            return False
-        first = self.tie.of[0]
-        self.chance += 0.0 if same(draw[first], own[first]) else self.tie.chance(draw)
-        return True
-
-
-def _has(tie: Tie | _Of, flat: Flat, own: Flat) -> bool:
-    return len(flat) == len(own) and tie.holds(flat)
-
-
-def _draws(own: Flat, left: Sequence[_Found], drawn: Callable[[int], Flat]) -> Iterator[Flat]:
-    """Yield draws until each structure that is left is believed; `left` is what the caller leaves of it."""
+def _draws(own: Flat, left: Mapping[object, float], drawn: Callable[[int], Flat]) -> Iterator[Flat]:
+    """Yield draws until each structure that is left is believed; the caller removes from `left`."""
     elements = sum(x.numel() for x in own if isinstance(x, torch.Tensor))
     most = min(max(FEWEST, MOST_ELEMENTS // max(elements, 1)), MOST)
     for number in range(most):
-        if not left or (number >= FEWEST and all(one.chance < BELIEVED for one in left)):
+        if not left or (number >= FEWEST and all(chance < BELIEVED for chance in left.values())):
             return
         yield drawn(number)
 
@@ -181,4 +220,15 @@ def _constant(x: torch.Tensor) -> bool:
 
 def _taken(x: Any) -> bool:
     """Return whether a leaf may have a structure of its own: a tensor of numbers, other than a mask."""
-    return (is_real(x) and x.numel() > 0) or is_whole(x)
+    return (is_real(x) and x.numel() > 0) or _is_whole(x)
+
+
+def _is_whole(x: Any) -> bool:
+    """Return whether a leaf is a tensor of whole numbers, and not empty."""
+    if not isinstance(x, torch.Tensor) or not x.numel():
+        return False
+    return x.dtype in (torch.uint8, torch.int8, torch.int16, torch.int32, torch.int64)
+
+
+def _is_number(x: Any) -> bool:
+    return isinstance(x, int) and not isinstance(x, bool)

@@ -15,7 +15,7 @@ import torch
 
 from audit.build.emulated.runtime import Access, Runtime
 from audit.build.settings import LEAST_TF32, Configuration
-from audit.run import triton_arithmetic, triton_bfloat16, triton_libdevice, triton_syntax
+from audit.run import triton_arithmetic, triton_libdevice, triton_syntax
 from audit.run.formats import tf32
 from audit.run.triton_patches import Patches
 
@@ -60,7 +60,7 @@ class Interpreted:
         self._begun, self._run, self._trial = False, 0, False
         self._reports: list[dict[str, Any]] = []
         self._interpreter: Any = interpreter
-        for part in (triton_bfloat16, triton_arithmetic, triton_libdevice, triton_syntax):
+        for part in (triton_arithmetic, triton_libdevice, triton_syntax):
             part.patch(interpreter)
         self._patch(interpreter)
         triton.autotune = self._tuned(triton.autotune)

@@ -11,7 +11,7 @@ from typing import Any, cast
 import pytest
 import torch
 
-from audit.run import correctness
+from audit.run import correctness, formats
 from audit.run.problem import FEW, Problem
 from audit.run.results import Writer
 
@@ -87,7 +87,7 @@ def test_several_outputs_are_each_in_units_of_their_own_size() -> None:
     assert correctness.rms(places) == pytest.approx(1.0)
     assert made.dtype == "float32"
     assert made.size == 0.0
-    assert made.headroom(made.values)["fp32"] == pytest.approx(0.0, abs=1e-6)
+    assert formats.headroom(made, made.values)["fp32"] == pytest.approx(0.0, abs=1e-6)
 
 
 def test_inputs_of_a_low_format_are_moved_as_far_as_it_rounds() -> None:
@@ -99,11 +99,12 @@ def test_inputs_of_a_low_format_are_moved_as_far_as_it_rounds() -> None:
     )
     values = [torch.randn(1024, 64, generator=draw).bfloat16()]
     case = Problem(cast(Any, reference), values, {"N": 64}, device="cpu")
-    calm, steep = case.headroom(values), case.headroom([100 * values[0]])
+    calm, steep = formats.headroom(case, values), formats.headroom(case, [100 * values[0]])
     assert calm["bf16"] is not None and 1e-4 < calm["bf16"] < 0.05
     assert steep["fp32"] is not None and steep["fp32"] < 1e-3
     assert steep["bf16"] is not None and steep["bf16"] > 0.1, "scores in bfloat16 choose other columns"
-    assert case.bits()["bf16"] == case.bits()["split_fp16"], "inputs that it represents have all their bits"
+    found = formats.bits(case)
+    assert found["bf16"] == found["split_fp16"], "inputs that it represents have all their bits"
 
 
 def test_several_outputs_are_written_as_they_are(tmp_path: Path) -> None:
@@ -137,7 +138,7 @@ def test_each_of_several_outputs_is_held_to_its_size_at_the_inputs_at_hand() -> 
     values = [torch.randn(64, generator=torch.Generator().manual_seed(1))]
     case = Problem(cast(Any, reference), values, {"N": 64}, device="cpu")
     near_zero = [1e-4 * values[0]]
-    own, there = case.need(values), case.need(near_zero)
+    own, there = formats.need(case, values), formats.need(case, near_zero)
     assert own is not None and own < 1e-5
     assert there is not None and there > 1e-3
-    assert case.headroom(near_zero)["fp32"] == there
+    assert formats.headroom(case, near_zero)["fp32"] == there

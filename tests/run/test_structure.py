@@ -14,8 +14,7 @@ from audit.run.contents import mixable
 from audit.run.discriminating import Discriminator, graded_inputs
 from audit.run.oracle import GROUPS
 from audit.run.problem import Problem
-from audit.run.structure import KINDS, Structures, read
-from audit.run.structures_between import Below, Offsets
+from audit.run.structure import KINDS, Below, Offsets, Structures, read
 
 Draw = Callable[[torch.Generator], Any]
 
@@ -149,7 +148,7 @@ def indices(generator: torch.Generator) -> torch.Tensor:
 
 def test_a_number_stays_above_the_indices() -> None:
     found = read_from(indices, lambda _: 9)
-    assert found.ties == (Below(0, 1),)
+    assert found.ties == (Below((0, 1)),)
     own = [torch.tensor([8, 0, 3]), 9]
     assert found.restored([own[0], 8], own) == own
     assert found.restored([own[0], 10], own)[1] == 10
@@ -162,7 +161,7 @@ def test_offsets_end_where_the_other_input_ends() -> None:
         return torch.cat([torch.tensor([0]), inner, torch.tensor([50])])
 
     found = read_from(normal(50), offsets)
-    assert found.ties == (Offsets(1, 0, rows=False),)
+    assert found.ties == (Offsets((1, 0), rows=False),)
     own = [torch.randn(50), offsets(torch.Generator())]
     shorter = own[1].clamp(max=40)
     assert found.restored([own[0], shorter], own)[1] is own[1]
