@@ -20,11 +20,11 @@ import numpy.typing as npt
 from audit.build.emulated.cache import cache_folder
 from audit.model.errors import WorkerFailed
 from audit.run import protocol, wire
+from audit.run.channel import ProtocolViolation
 from audit.run.oracle_cache import OracleCache
 from audit.run.requests import Folders, OracleRequest, Release
 from audit.run.results import Results
 from audit.run.supervisors import Supervisor, fork_server, release
-from audit.run.transcript import ProtocolViolation
 from audit.run.wire import AnyRequest
 
 SWITCH_S = 0.0005

@@ -1,6 +1,6 @@
 """In the judge's process: check the events of a session against its request. An unexpected one is not from our code.
 
-The seal (`transcript`) shows that a message left our native code; this module checks that it is an event of this very
+The seal (`channel`) shows that a message left our native code; this module checks that it is an event of this very
 request: in the right order, with known keys alone, numbers and sizes within bounds.
 """
 
@@ -14,7 +14,7 @@ from typing import Any
 from pydantic import TypeAdapter, ValidationError
 
 from audit.run import requests, session_events, timing_events, timing_requests, wire
-from audit.run.transcript import ProtocolViolation
+from audit.run.channel import ProtocolViolation
 
 Event = dict[str, Any]
 Ordered = Callable[[Any, Sequence[Event], bool], None]

@@ -10,8 +10,8 @@ import ctypes
 import errno
 import struct
 from collections.abc import Sequence
-from dataclasses import dataclass
 from functools import cache
+from typing import NamedTuple
 
 from audit.sandbox import native
 
@@ -60,52 +60,27 @@ _FILE_FLAGS = (0x40086602, 0x40046602, 0x401C5820, 0x40087602)
 """FS_IOC_SETFLAGS (64 and 32 bit), FS_IOC_FSSETXATTR and FS_IOC_SETVERSION of ioctl(2)."""
 
 
-@dataclass(frozen=True)
-class _Machine:
-    """An architecture: its column in `_REFUSED`, its AUDIT_ARCH number, and the calls whose arguments are tested.
+_TESTED = {
+    "clone": (56, 220), "connect": (42, 203), "fcntl": (72, 25), "ioctl": (16, 29), "prlimit64": (302, 261),
+    "seccomp": (317, 277), "socket": (41, 198),
+}  # fmt: skip
+"""Calls whose arguments are tested, and the one that installs a filter."""
 
-    Attributes:
-        x32_from: the first number of the x32 calls, a second way to every call; None where there are none.
-    """
+
+class _Machine(NamedTuple):
+    """An architecture: its column in the tables of numbers, its AUDIT_ARCH number, and the first number of the x32
+    calls, a second way to every call; None where there are none."""
 
     column: int
     audit_architecture: int
-    socket: int
-    connect: int
-    clone: int
-    prlimit: int
-    fcntl: int
-    ioctl: int
-    seccomp: int
     x32_from: int | None
 
+    def number(self, call: str) -> int:
+        """Return the number of a call of `_TESTED`."""
+        return _TESTED[call][self.column]
 
-MACHINES = {
-    "x86_64": _Machine(
-        0,
-        0xC000003E,
-        socket=41,
-        connect=42,
-        clone=56,
-        prlimit=302,
-        fcntl=72,
-        ioctl=16,
-        seccomp=317,
-        x32_from=0x40000000,
-    ),
-    "aarch64": _Machine(
-        1,
-        0xC00000B7,
-        socket=198,
-        connect=203,
-        clone=220,
-        prlimit=261,
-        fcntl=25,
-        ioctl=29,
-        seccomp=277,
-        x32_from=None,
-    ),
-}
+
+MACHINES = {"x86_64": _Machine(0, 0xC000003E, 0x40000000), "aarch64": _Machine(1, 0xC00000B7, None)}
 
 
 @cache
@@ -118,19 +93,24 @@ def program(machine: str, *, network: bool = False, metadata: bool = False) -> b
         metadata: allow changes of rights, times and attributes of files; the mounts say of which files.
     """
     own = MACHINES[machine]
-    code = _native_calls_only(own) + _refuse_by_second_argument(own.fcntl, _LEASES)
+    code = _native_calls_only(own) + _refuse_by_second_argument(own.number("fcntl"), _LEASES)
     named: dict[str, tuple[int, int | None]] = dict(_REFUSED)
     everywhere = list(_REFUSED_EVERYWHERE)
     if not metadata:
-        code += _refuse_by_second_argument(own.ioctl, _FILE_FLAGS)
+        code += _refuse_by_second_argument(own.number("ioctl"), _FILE_FLAGS)
         named |= _METADATA
         everywhere += _METADATA_EVERYWHERE
     if not network:
         named |= _SENDS_DESCRIPTORS
-        code += _decide_by_first_argument(own.socket, _op(_EQUAL, _AF_UNIX, 0, 1), _ALLOW, _REFUSE)
-        code += [_op(_EQUAL, own.connect, 0, 1), _op(_RETURN, _REFUSE)]  # services of this machine: agents, containers
-    code += _decide_by_first_argument(own.clone, _op(_ANY_BIT, _NEW_NAMESPACES, 0, 1), _REFUSE, _ALLOW)
-    code += _decide_by_first_argument(own.prlimit, _op(_EQUAL, 0, 0, 1), _ALLOW, _REFUSE)  # 0: the calling process
+        code += _decide_by_first_argument(own.number("socket"), _op(_EQUAL, _AF_UNIX, 0, 1), _ALLOW, _REFUSE)
+        code += [
+            _op(_EQUAL, own.number("connect"), 0, 1),
+            _op(_RETURN, _REFUSE),
+        ]  # services of this machine: agents, containers
+    code += _decide_by_first_argument(own.number("clone"), _op(_ANY_BIT, _NEW_NAMESPACES, 0, 1), _REFUSE, _ALLOW)
+    code += _decide_by_first_argument(
+        own.number("prlimit64"), _op(_EQUAL, 0, 0, 1), _ALLOW, _REFUSE
+    )  # 0: the calling process
     code += [_op(_EQUAL, _CLONE3, 0, 1), _op(_RETURN, _ABSENT)]  # its flags are in memory: callers fall back on clone
     refused = [numbers[own.column] for numbers in named.values()]
     for number in sorted([*everywhere, *(one for one in refused if one is not None)]):
@@ -143,7 +123,7 @@ def offline(machine: str) -> bytes:
     """Return a filter that refuses sockets to other machines alone. KeyError for an unknown machine."""
     own = MACHINES[machine]
     code = _native_calls_only(own)
-    code += _decide_by_first_argument(own.socket, _op(_EQUAL, _AF_UNIX, 0, 1), _ALLOW, _REFUSE)
+    code += _decide_by_first_argument(own.number("socket"), _op(_EQUAL, _AF_UNIX, 0, 1), _ALLOW, _REFUSE)
     code += [_op(_EQUAL, _IO_URING_SETUP, 0, 1), _op(_RETURN, _REFUSE)]  # another way to a socket
     return b"".join([*code, _op(_RETURN, _ALLOW)])
 
@@ -155,7 +135,7 @@ def install(code: bytes) -> None:
     text = ctypes.create_string_buffer(code, len(code))
     header = struct.pack("@HP", len(code) // 8, ctypes.addressof(text))
     native.renounce_privileges()
-    number = MACHINES[native.MACHINE].seccomp
+    number = MACHINES[native.MACHINE].number("seccomp")
     native.call(number, _SET_MODE_FILTER, _WITHOUT_MITIGATION, ctypes.create_string_buffer(header, len(header)))
 
 

@@ -86,7 +86,6 @@ def _children(task: Path) -> list[str]:
         return []
 
 
-_PROC = Path("/proc")
 _LOOK_S, _FILES_S = 0.1, 0.5
 _BLOCK = 512  # bytes, the unit of st_blocks
 _MIB = 1 << 20

@@ -35,7 +35,7 @@ SENTENCES = [english for texts in FILES.values() for english in texts]
 WRITERS = (
     "lint/floors.py judge model/errors.py probes measure review/rules review/repairs review/rule.py review/reach.py "
     "review/hints.py build/notes.py run/answers.py run/channel.py run/correctness.py run/outputs.py run/pool.py "
-    "run/protocol.py run/results.py run/sandbox_check.py run/sanitizer_log.py run/supervisors.py run/transcript.py "
+    "run/protocol.py run/results.py run/sandbox_check.py run/sanitizer_log.py run/supervisors.py "
     "sandbox/attempts.py sandbox/processes.py"
 ).split()
 """The modules whose texts come into records as sentences."""

@@ -14,8 +14,7 @@ from pathlib import Path
 import pytest
 
 from audit.run import channel
-from audit.run.channel import ELSEWHERE, TAKEN, Channel
-from audit.run.transcript import ASK, GRANT, ProtocolViolation
+from audit.run.channel import ASK, ELSEWHERE, GRANT, TAKEN, Channel, ProtocolViolation
 
 pytestmark = pytest.mark.skipif(
     not os.access("/proc/self/syscall", os.R_OK) or channel.platform.machine() not in channel.RECVFROM,

@@ -9,7 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from audit.run import protocol
-from audit.run.transcript import ASK, BEGUN, EVENT, GRANT, PART, SERVED, ProtocolViolation, Transcript
+from audit.run.channel import ASK, BEGUN, EVENT, GRANT, PART, SERVED, ProtocolViolation, Transcript
 from tests.run.test_protocol import CASE, COST, MOVED, ORACLE, SESSION, TIMING, VARIED, VARY, steps
 from tests.run.test_transcript import SECRET, Speaker
 

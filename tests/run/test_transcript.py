@@ -7,7 +7,7 @@ from collections.abc import Callable
 
 import pytest
 
-from audit.run.transcript import (
+from audit.run.channel import (
     ASK,
     BEGUN,
     EVENT,
@@ -67,7 +67,7 @@ def test_a_session_is_told_to_its_end(speaker: Speaker) -> None:
     assert not speaker.transcript.served
     speaker.tell(SERVED)
     assert (speaker.transcript.served, speaker.transcript.events) == (True, [b"{}", b"[" * 100])
-    assert speaker.transcript.keys_asked == 4
+    assert speaker.transcript.sequence == 4
 
 
 def test_every_key_is_another_and_none_is_of_use_twice(speaker: Speaker) -> None:

@@ -6,7 +6,7 @@
 // key of a message exists from the parent's grant until the message is sent, within `tell`, which is always entered
 // from the same place with the same stack: the parent looks where a process waits that asks for one.
 //
-// Messages are datagrams of one machine, numbers in its own byte order. Layouts: audit/run/transcript.py.
+// Messages are datagrams of one machine, numbers in its own byte order. Layouts: audit/run/channel.py.
 
 #include <errno.h>
 #include <fcntl.h>
