@@ -20,7 +20,6 @@ Event = dict[str, Any]
 Ordered = Callable[[Any, Sequence[Event], bool], None]
 MOST_EVENTS = 20_000
 OTHER_ORDER = "the shapes were answered in another order"
-OTHER_STEP = "event {0} answers another step than step {0}"
 
 
 def checked(request: wire.AnyRequest, lines: Sequence[str], *, finished: bool) -> tuple[Event, ...]:
@@ -86,8 +85,17 @@ def _cases(request: requests.Cases, events: Sequence[Event], finished: bool) -> 
             raise ProtocolViolation(f"event {index} is not the one due there")
 
 
+def _other_step(place: int) -> str:
+    return f"event {place} answers another step than step {place}"
+
+
 def _in_order(
-    key: str, asked: str, *, last_first: bool = False, what: str = "shapes", wrong: str = OTHER_ORDER
+    key: str,
+    asked: str,
+    *,
+    last_first: bool = False,
+    what: str = "shapes",
+    wrong: Callable[[int], str] = lambda _: OTHER_ORDER,
 ) -> Ordered:
     """Return a check for one event, numbered under `key`, for each entry of the request's `asked`, in order."""
 
@@ -98,7 +106,7 @@ def _in_order(
         numbers = reversed(range(due)) if last_first else range(due)
         for index, (event, number) in enumerate(zip(events, numbers, strict=False)):
             if event[key] != number:
-                raise ProtocolViolation(wrong.format(index))
+                raise ProtocolViolation(wrong(index))
 
     return ordered
 
@@ -187,7 +195,7 @@ def _of(shape: Any, ordered: Ordered) -> tuple[TypeAdapter[Any], Ordered]:
 
 _TIMING = _of(timing_events.TimingEvent, _timings)
 KINDS: dict[str, tuple[TypeAdapter[Any], Ordered]] = {
-    "session": _of(session_events.Step, _in_order("step", "steps", what="steps", wrong=OTHER_STEP)),
+    "session": _of(session_events.Step, _in_order("step", "steps", what="steps", wrong=_other_step)),
     "cases": _of(session_events.Cost | session_events.Case, _cases),
     "work": _of(session_events.Work, _in_order("weighed", "shapes", last_first=True)),
     "described": _of(session_events.Described, _in_order("described", "shapes")),
