@@ -13,7 +13,7 @@ from typing import Any
 
 from pydantic import TypeAdapter, ValidationError
 
-from audit.run import requests, session_events, timing_events, timing_requests, wire
+from audit.run import event_models, requests, timing_requests, wire
 from audit.run.channel import ProtocolViolation
 
 Event = dict[str, Any]
@@ -137,7 +137,7 @@ def _timings(request: timing_requests.Timing, events: Sequence[Event], finished:
     known = {*(one.name for one in request.variants), *request.compiled}
     for index, event in enumerate(events):
         names = {event[key] for key in NAMING if key in event}
-        foreign = sorted(name for name in names if name not in known and not name.startswith(timing_events.OURS))
+        foreign = sorted(name for name in names if name not in known and not name.startswith(event_models.OURS))
         if foreign:
             raise ProtocolViolation(
                 f"event {index} speaks of {foreign[0][:80]}, which the session was not asked to time"
@@ -193,18 +193,18 @@ def _of(shape: Any, ordered: Ordered) -> tuple[TypeAdapter[Any], Ordered]:
     return TypeAdapter(shape), ordered
 
 
-_TIMING = _of(timing_events.TimingEvent, _timings)
+_TIMING = _of(event_models.TimingEvent, _timings)
 KINDS: dict[str, tuple[TypeAdapter[Any], Ordered]] = {
-    "session": _of(session_events.Step, _in_order("step", "steps", what="steps", wrong=_other_step)),
-    "cases": _of(session_events.Cost | session_events.Case, _cases),
-    "work": _of(session_events.Work, _in_order("weighed", "shapes", last_first=True)),
-    "described": _of(session_events.Described, _in_order("described", "shapes")),
-    "sized": _of(session_events.Sized, _in_order("sized", "shapes")),
-    "launches": _of(session_events.Launched, _in_order("launched", "inputs")),
-    "variations": _of(session_events.Varied | session_events.Variation, _variations),
+    "session": _of(event_models.Step, _in_order("step", "steps", what="steps", wrong=_other_step)),
+    "cases": _of(event_models.Cost | event_models.Case, _cases),
+    "work": _of(event_models.Work, _in_order("weighed", "shapes", last_first=True)),
+    "described": _of(event_models.Described, _in_order("described", "shapes")),
+    "sized": _of(event_models.Sized, _in_order("sized", "shapes")),
+    "launches": _of(event_models.Launched, _in_order("launched", "inputs")),
+    "variations": _of(event_models.Varied | event_models.Variation, _variations),
     "interleaved": _TIMING,
-    "published": _of(timing_events.PublishedEvent, _published),
-    "alone": _of(timing_events.AloneEvent, _alone),
+    "published": _of(event_models.PublishedEvent, _published),
+    "alone": _of(event_models.AloneEvent, _alone),
     "compiled": _TIMING,
-    "sandbox_check": _of(session_events.SandboxChecked, _checked_once),
+    "sandbox_check": _of(event_models.SandboxChecked, _checked_once),
 }

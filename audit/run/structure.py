@@ -165,7 +165,7 @@ class _Of:
         return self.kind.chance(flat[self.of[0]])
 
 
-def _draws(own: Flat, left: Mapping[object, float], drawn: Callable[[int], Flat]) -> Iterator[Flat]:
+def _draws(own: Flat, left: Mapping[Any, float], drawn: Callable[[int], Flat]) -> Iterator[Flat]:
     """Yield draws until each structure that is left is believed; the caller removes from `left`."""
     elements = sum(x.numel() for x in own if isinstance(x, torch.Tensor))
     most = min(max(FEWEST, MOST_ELEMENTS // max(elements, 1)), MOST)
