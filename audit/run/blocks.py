@@ -128,30 +128,27 @@ class Blocks:
     def _one_block(self) -> None:
         order = self._choice.sample(sorted(self._each), len(self._each))
         own = [(position, name) for position, name in enumerate(order) if name not in self._again]
-        counts = self._counts()
-        self._renew(max((counts[name] * (1 + (name in self._again.values())) for name in self._each), default=1))
-        for position, name in self._left(enumerate(order)):
-            with self._in_memory(name):
-                self._add(name, COLD, self._stopwatch.cold(self._bound(name, counts[name], keep=True)), position)
-        if self.block % HOT_EVERY == 1:
-            self._renew(1 + max(counts.values(), default=0))
-            for position, name in self._left(own):
-                with self._in_memory(name):
-                    self._add(name, HOT, self._stopwatch.hot(self._bound(name, 1 + counts[name])), position)
-        if self.block % HOST_EVERY == 2:
-            self._renew(2)
-            for position, name in self._left(own):
-                with self._in_memory(name):
-                    self._add(name, HOST, [round(self._stopwatch.host(self._bound(name, 1)[0]), 6)], position)
-        if self.block % SEEN_EVERY == 3:
-            self._renew(2)
-            for position, name in self._left(own):
-                with self._in_memory(name):
-                    self._add(name, SEEN, self._stopwatch.cold(self._bound(name, 1) * 2)[1:], position)
-        self.block += 1
+        counts, clocks = self._counts(), self._stopwatch
+        most = max(counts.values(), default=0)
+        twice = max((counts[name] * (1 + (name in self._again.values())) for name in self._each), default=1)
 
-    def _left(self, order: Iterable[tuple[int, str]]) -> Iterator[tuple[int, str]]:
-        return ((position, name) for position, name in order if name in self._each)
+        def take(
+            clock: str, order: Iterable[tuple[int, str]], contents: int, timed: Callable[[str], list[float]]
+        ) -> None:
+            self._renew(contents)
+            for position, name in order:
+                if name in self._each:
+                    with self._in_memory(name):
+                        self._add(name, clock, timed(name), position)
+
+        take(COLD, enumerate(order), twice, lambda name: clocks.cold(self._bound(name, counts[name], keep=True)))
+        if self.block % HOT_EVERY == 1:
+            take(HOT, own, 1 + most, lambda name: clocks.hot(self._bound(name, 1 + counts[name])))
+        if self.block % HOST_EVERY == 2:
+            take(HOST, own, 2, lambda name: [round(clocks.host(self._bound(name, 1)[0]), 6)])
+        if self.block % SEEN_EVERY == 3:
+            take(SEEN, own, 2, lambda name: clocks.cold(self._bound(name, 1) * 2)[1:])
+        self.block += 1
 
     @contextmanager
     def _in_memory(self, name: str) -> Iterator[None]:

@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from types import ModuleType
 from typing import Any
@@ -17,6 +16,7 @@ from audit.model import Harness
 from audit.run.device import open_device
 from audit.run.harness import placed, returning
 from audit.run.oracle import baselines_of, load_reference
+from audit.run.stopwatch import flag
 from audit.sandbox import namespaces, surroundings
 
 _cuda = torch.Tensor.cuda
@@ -116,7 +116,7 @@ def _cudnn_benchmark(function: Callable[..., Any], sets: list[Inputs]) -> Indexe
     """Return the reference with cuDNN's autotuner on; TF32 stays allowed, PyTorch's default for convolutions."""
 
     def run(index: int) -> Any:
-        with _flag(torch.backends.cudnn, "benchmark", True):
+        with flag(torch.backends.cudnn, "benchmark", True):
             return function(*sets[index])
 
     return run
@@ -136,13 +136,3 @@ def _convolves(function: Callable[..., Any], inputs: Inputs) -> bool:
     with _Convolutions() as watched:  # type: ignore[no-untyped-call]
         function(*inputs)
     return bool(watched.seen)
-
-
-@contextmanager
-def _flag(owner: Any, name: str, value: bool) -> Iterator[None]:
-    before = getattr(owner, name)
-    setattr(owner, name, value)
-    try:
-        yield
-    finally:
-        setattr(owner, name, before)

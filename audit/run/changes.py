@@ -24,7 +24,6 @@ from audit.run.structure import same
 from audit.run.transforms import (
     is_real,
     one_moved,
-    real_leaves,
     two_exchanged,
     whole,
     with_value,
@@ -77,7 +76,7 @@ def one_element(discriminator: Discriminator) -> Iterator[Variation]:
 
 def _real(problem: Problem) -> list[int]:
     """Return the numbers of the real tensors with an element other than zero, without tables."""
-    return [leaf for leaf in real_leaves(problem.flat) if leaf not in problem.tables]
+    return [leaf for leaf in _filled(problem) if bool(problem.flat[leaf].any())]
 
 
 def _filled(problem: Problem) -> list[int]:
@@ -145,7 +144,7 @@ def nonfinite_element(discriminator: Discriminator) -> Iterator[Variation]:
 
 
 def _with(problem: Problem, leaf: int, value: float, position: float) -> list[Any]:
-    return problem.arguments(with_value(problem.flat, value, position=position, leaf=leaf))
+    return problem.arguments(with_value(problem.flat, leaf, value, position=position))
 
 
 def _changes(problem: Problem, values: list[Any]) -> bool:
@@ -233,5 +232,5 @@ def _moved(discriminator: Discriminator, values: list[Any], was: torch.Tensor, l
     return int(torch.count_nonzero(moved))
 
 
-def _moved_by(problem: Problem, position: float, leaf: int | None, factor: float) -> list[Any]:
-    return problem.arguments(one_moved(problem.flat, position, leaf=leaf, factor=factor))
+def _moved_by(problem: Problem, position: float, leaf: int, factor: float) -> list[Any]:
+    return problem.arguments(one_moved(problem.flat, leaf, position, factor=factor))

@@ -27,16 +27,8 @@ from audit.run.outputs import about, outputs_of, own
 from audit.run.requests import Launches
 
 
-def described(values: list[Any]) -> list[Any]:
-    """Return the arguments with tensors of one repeated element, which take no room in a file."""
-    return [
-        torch.zeros((), dtype=value.dtype).expand(value.shape) if isinstance(value, torch.Tensor) else value
-        for value in values
-    ]
-
-
 def write_described(shapes: Sequence[Sizes], reference: ModuleType, folder: Path) -> Iterator[dict[str, Any]]:
-    """Write the described arguments of each shape; yield their bytes, or why they cannot be made.
+    """Write the arguments of each shape, tensors as one repeated element; yield their bytes, or why there are none.
 
     Args:
         shapes: named sizes.
@@ -46,7 +38,10 @@ def write_described(shapes: Sequence[Sizes], reference: ModuleType, folder: Path
     for index, shape in enumerate(shapes):
         try:
             values = _arguments(shape, reference)
-            torch.save(described(values), folder / f"{index}.described.pt")
+            blank = [
+                torch.zeros((), dtype=x.dtype).expand(x.shape) if isinstance(x, torch.Tensor) else x for x in values
+            ]
+            torch.save(blank, folder / f"{index}.described.pt")
         except Exception as error:  # the file may raise anything
             yield {"described": index, "raised": named(error), "bytes": 0}
         else:

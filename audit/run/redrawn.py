@@ -9,7 +9,7 @@ from typing import Any, Literal
 import torch
 
 from audit.run.structure import same
-from audit.run.transforms import is_real, scaled_number
+from audit.run.transforms import is_real
 
 Kind = Literal["drawn", "constant", "table", "number", "whole number"]
 """How `inputs` makes an argument: drawn each time, a constant tensor, another fixed tensor, or a number."""
@@ -38,7 +38,8 @@ def redrawn(own: Any, other: Any, generator: torch.Generator) -> Iterator[Redraw
     elif isinstance(own, int):
         yield from (Redrawn(value, f"{value} for {own}", "whole number") for value in (own + 1, own - 1, 2 * own))
     elif isinstance(own, float):
-        values = [scaled_number(own), *(factor * (own or 0.25) for factor in FACTORS[1:])]
+        first = 0.5 * own if own else 0.25  # a share stays a share, a positive number positive
+        values = [first, *(factor * (own or 0.25) for factor in FACTORS[1:])]
         yield from (Redrawn(value, f"{value:g} for {own:g}", "number") for value in values)
 
 

@@ -6,7 +6,14 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Literal, Self
 
-from audit.build.settings import Configuration, DeviceSettings, EmulatedPythonSettings, EmulatedSettings, TensorDevice
+from audit.build.settings import (
+    Built,
+    Configuration,
+    DeviceSettings,
+    EmulatedPythonSettings,
+    EmulatedSettings,
+    TensorDevice,
+)
 from audit.model import Harness
 from audit.model.base import Frozen
 from audit.sandbox.attempts import Targets
@@ -51,7 +58,8 @@ class Request(Frozen):
     @property
     def devices(self) -> tuple[DeviceSettings, ...]:
         """The settings of every device that the session opens."""
-        return ()
+        device = getattr(self, "device", None)
+        return (device,) if isinstance(device, Built) else ()
 
 
 class Release(Request):
@@ -124,11 +132,6 @@ class Session(Request):
     steps: tuple[Step, ...]
     modes: tuple[Configuration, ...] = ()
 
-    @property
-    def devices(self) -> tuple[DeviceSettings, ...]:
-        """See `Request`."""
-        return (self.device,)
-
 
 class Launches(Request):
     """The launches of a claimed function at sizes too large to run, in `calls` calls of each; see `launches`."""
@@ -139,11 +142,6 @@ class Launches(Request):
     harness: Harness = Harness()
     folder: Path
     calls: int = 1
-
-    @property
-    def devices(self) -> tuple[DeviceSettings, ...]:
-        """See `Request`."""
-        return (self.device,)
 
 
 class OracleRequest(Request):

@@ -72,17 +72,9 @@ class Sanitized(SessionDevice):
             with tempfile.TemporaryDirectory(prefix="audit-") as folder:
                 inputs = Path(folder) / "inputs.pt"
                 torch.save(list(arguments), inputs)
-                own = self._settings
-                asked = SanitizedCall(
-                    library=own.library,
-                    module=own.module,
-                    binding=own.binding,
-                    digests=own.digests,
-                    entry=entry,
-                    inputs=inputs,
-                    harness=harness,
-                )
-                self._reports += checked(str(own.sanitizer), asked, Path(folder))
+                library = {name: getattr(self._settings, name) for name in CudaLibrary.model_fields}
+                asked = SanitizedCall(**library, entry=entry, inputs=inputs, harness=harness)
+                self._reports += checked(str(self._settings.sanitizer), asked, Path(folder))
 
         return call
 

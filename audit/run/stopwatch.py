@@ -130,7 +130,7 @@ def ceilings(stopwatch: Stopwatch) -> list[dict[str, Any]]:
     events = [_ceiling("copy", {"bytes": 2 * COPY_BYTES}, stopwatch, lambda: target.copy_(source))]
     events.append(_product("fp32", FP32_SIDE, torch.float32, stopwatch))
     if torch.cuda.get_device_capability() >= TF32_FROM:
-        with _tf32():
+        with flag(torch.backends.cuda.matmul, "allow_tf32", True):
             events.append(_product("tf32", MATRIX_UNIT_SIDE, torch.float32, stopwatch))
     events.append(_product("fp16", MATRIX_UNIT_SIDE, torch.float16, stopwatch))
     return events
@@ -149,10 +149,11 @@ def _ceiling(name: str, shape: dict[str, int], stopwatch: Stopwatch, call: Any) 
 
 
 @contextmanager
-def _tf32() -> Iterator[None]:
-    before = torch.backends.cuda.matmul.allow_tf32
-    torch.backends.cuda.matmul.allow_tf32 = True
+def flag(owner: Any, name: str, value: bool) -> Iterator[None]:
+    """Set a flag of torch within this context."""
+    before = getattr(owner, name)
+    setattr(owner, name, value)
     try:
         yield
     finally:
-        torch.backends.cuda.matmul.allow_tf32 = before
+        setattr(owner, name, before)

@@ -199,17 +199,14 @@ LIMIT_S = 120.0
 
 
 @cache
-def library(folder: Path | None = None) -> Path:
+def library() -> Path:
     """Return the path of the library; compile it, which takes a second, if it is not in the cache.
-
-    Args:
-        folder: the cache; None is the user's.
 
     Raises:
         AuditError: no compiler, or it refuses the source; says what to install.
     """
     key = fingerprint([SOURCE.read_bytes(), *FLAGS, platform.machine()])
-    target = (folder or cache_folder()) / "channel" / key
+    target = cache_folder() / "channel" / key
     made(target, _compile)
     return target / NAME
 

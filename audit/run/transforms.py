@@ -158,13 +158,13 @@ def graded(x: torch.Tensor, generator: torch.Generator) -> torch.Tensor:
     return factors.to(x.dtype)
 
 
-def one_moved(values: list[Any], position: float, *, leaf: int | None = None, factor: float = 1.0) -> list[Any]:
+def one_moved(values: list[Any], leaf: int, position: float, *, factor: float = 1.0) -> list[Any]:
     """Return the leaves with one element moved by `factor` steps.
 
     Args:
         values: the leaves.
-        position: the element, as a share from 0 to 1 of the finite elements of a leaf that are not zero.
-        leaf: a real tensor's number; None for the first.
+        leaf: a real tensor's number.
+        position: the element, as a share from 0 to 1 of the finite elements of the leaf that are not zero.
         factor: the number of steps.
     """
     changed, flat = _copied(values, leaf)
@@ -217,13 +217,8 @@ def _beyond(x: torch.Tensor, given: torch.Tensor) -> bool:
     return bool(new.min() < low - slack or new.max() > high + slack)
 
 
-def real_leaves(values: list[Any]) -> list[int]:
-    """Return the numbers of the real tensors with an element other than zero."""
-    return [index for index, x in enumerate(values) if is_real(x) and bool(x.any())]
-
-
-def with_value(values: list[Any], value: float, *, position: float = 1.0, leaf: int | None = None) -> list[Any]:
-    """Replace one element of a leaf that is finite and not zero; `position` and `leaf` as in `one_moved`."""
+def with_value(values: list[Any], leaf: int, value: float, *, position: float) -> list[Any]:
+    """Replace one element of a leaf that is finite and not zero; `leaf` and `position` as in `one_moved`."""
     changed, flat = _copied(values, leaf)
     flat[_nonzero(flat, position)] = value
     return changed
@@ -234,16 +229,10 @@ def is_real(x: object) -> bool:
     return isinstance(x, torch.Tensor) and x.is_floating_point() and x.element_size() > 1
 
 
-def scaled_number(x: float) -> float:
-    """Return another value for a number among the arguments: a share stays a share, a positive number positive."""
-    return 0.5 * x if x else 0.25
-
-
-def _copied(values: list[Any], leaf: int | None = None) -> tuple[list[Any], torch.Tensor]:
-    """Return copies of the values, and that leaf, or the first real one, as a vector."""
+def _copied(values: list[Any], leaf: int) -> tuple[list[Any], torch.Tensor]:
+    """Return copies of the values, and that leaf as a vector."""
     copies = [x.clone(memory_format=torch.contiguous_format) if isinstance(x, torch.Tensor) else x for x in values]
-    first = next(index for index, x in enumerate(copies) if is_real(x) and x.numel())
-    return copies, copies[first if leaf is None else leaf].view(-1)
+    return copies, copies[leaf].view(-1)
 
 
 def _nonzero(flat: torch.Tensor, position: float) -> int:

@@ -6,7 +6,7 @@ import json
 import os
 import sys
 from collections.abc import Callable, Mapping
-from dataclasses import asdict, dataclass
+from dataclasses import asdict
 from functools import cache
 from pathlib import Path
 
@@ -31,11 +31,8 @@ LIMITS: Mapping[str, str] = {
 Ask = Callable[[attempts.Targets], Mapping[str, str]]
 
 
-@dataclass(frozen=True)
 class CheckFailed(Exception):
-    """The check itself failed; `why` says how, in words."""
-
-    why: str
+    """The check itself failed; the text says how."""
 
 
 def results(ask: Ask) -> tuple[SandboxLimit, ...]:
@@ -51,7 +48,7 @@ def results(ask: Ask) -> tuple[SandboxLimit, ...]:
         try:
             found = dict(ask(targets))
         except CheckFailed as failure:
-            found = dict.fromkeys(LIMITS, failure.why)
+            found = dict.fromkeys(LIMITS, str(failure))
         held = inside / attempts.HELD
         if held.exists() and not is_free(held):
             found["namespace"] = "a process outlived the session that started it"

@@ -97,15 +97,9 @@ _OF_A_USER = ("CUDA_CACHE_PATH", "TORCHINDUCTOR_CACHE_DIR", "TORCH_HOME", "TRITO
 """Folders that the user's other programs share; a sandbox names its own."""
 
 
-def scrubbed(environment: Mapping[str, str], *, home: str | None = None) -> dict[str, str]:
-    """Return the variables that compilers and kernels need.
-
-    Args:
-        environment: the user's variables.
-        home: the folder that replaces the user's home and temporary folder; None leaves their variables out.
-    """
-    allowed = {name: value for name, value in environment.items() if _is_allowed(name)}
-    return allowed if home is None else allowed | home_variables(home)
+def scrubbed(environment: Mapping[str, str]) -> dict[str, str]:
+    """Return those of the user's variables that compilers and kernels need, without home and temporary folder."""
+    return {name: value for name, value in environment.items() if _is_allowed(name)}
 
 
 def home_variables(home: str) -> dict[str, str]:

@@ -10,8 +10,8 @@ import pytest
 from audit.build.settings import CheckedSettings
 from audit.model import Harness
 from audit.run import sanitizer
-from audit.run.sanitizer import Sanitized, SanitizedCall
 from audit.run.event_models import Report
+from audit.run.sanitizer import Sanitized, SanitizedCall
 from tests.run.test_sanitizer_log import RACE, UNWRITTEN
 
 SCRIPT = """#!/bin/sh

@@ -73,17 +73,17 @@ def test_masks_that_are_drawn_get_holes_and_keep_their_counts() -> None:
 
 def test_padding_of_infinities_is_neither_moved_nor_a_measure() -> None:
     padded = torch.tensor([-math.inf, 1.0, -2.0, -math.inf])
-    (moved,) = one_moved([padded], 1.0)
+    (moved,) = one_moved([padded], 0, 1.0)
     assert bool(moved.isfinite().equal(padded.isfinite()))
     assert (moved != padded).nonzero().flatten().tolist() == [2]
 
 
 def test_one_element_moves_and_the_given_values_stay() -> None:
     before = LOWER.clone()
-    (moved,) = one_moved([LOWER], 1.0)
+    (moved,) = one_moved([LOWER], 0, 1.0)
     assert torch.equal(LOWER, before)
     assert (moved != LOWER).nonzero().tolist() == [[8, 8]]
-    (poisoned,) = with_value([LOWER], math.nan)
+    (poisoned,) = with_value([LOWER], 0, math.nan, position=1.0)
     assert poisoned.isnan().nonzero().tolist() == [[8, 8]]
 
 
