@@ -4,7 +4,7 @@ planted in memory that is then freed, so that a result read from there is wrong.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 import torch
@@ -35,31 +35,25 @@ class First:
     checksums: list[int | None]
 
 
+@dataclass(frozen=True)
 class InTurn:
     """Calls over the contents of several cases, each written into the buffers of one of them.
 
-    Args:
+    Attributes:
         call: the function.
         device: its device.
         cases: the contents.
         into: the case with the buffers.
         output_bytes: the size of each right output.
-
-    Attributes:
         firsts: the first result of each case, by its number.
     """
 
-    def __init__(
-        self,
-        call: Function,
-        device: SessionDevice,
-        *,
-        cases: Sequence[Arguments],
-        into: Arguments,
-        output_bytes: Sequence[int],
-    ) -> None:
-        self._call, self._device, self._cases, self._into, self._bytes = call, device, cases, into, output_bytes
-        self.firsts: dict[int, First] = {}
+    call: Function
+    device: SessionDevice
+    cases: Sequence[Arguments]
+    into: Arguments
+    output_bytes: Sequence[int]
+    firsts: dict[int, First] = field(default_factory=dict)
 
     def run(self, order: Sequence[int], *, flush_from: int) -> tuple[dict[str, Any], object]:
         """Make one call for each number in `order`.
@@ -76,25 +70,25 @@ class InTurn:
         different: list[int] = []
         kept: tuple[int, object] = (0, None)
         for index, case in enumerate(order):
-            inputs = self._into.fill(self._cases[case].values)
+            inputs = self.into.fill(self.cases[case].values)
             if index >= flush_from:
                 flushed = self._flush(flushed)
-            self._device.before_call(self._bytes)
-            result = own(self._call(*inputs))
-            self._device.after_call()
+            self.device.before_call(self.output_bytes)
+            result = own(self.call(*inputs))
+            self.device.after_call()
             if self._differs(case, result):
                 different.append(index)
             if different[-1:] == [index] or not different:
                 kept = index, result
-            if any(self._cases[case].changed(inputs)):
-                self._into.invalidate()
+            if any(self.cases[case].changed(inputs)):
+                self.into.invalidate()
         return {"differing": different, "kept": kept[0]}, kept[1]
 
     def _differs(self, case: int, result: object) -> bool:
         outputs = outputs_of(result)
         if not outputs or any(one.is_meta for one in outputs):
             return True
-        checksums, described = [self._device.checksum(one) for one in outputs], about(outputs)
+        checksums, described = [self.device.checksum(one) for one in outputs], about(outputs)
         if (first := self.firsts.get(case)) is not None:
             same = None not in checksums and (checksums, described) == (first.checksums, first.about)
             return not same and bool(differing(first.data, as_bytes(*outputs)))
@@ -103,7 +97,7 @@ class InTurn:
 
     def _flush(self, flushed: torch.Tensor | None) -> torch.Tensor:
         if flushed is None:
-            flushed = self._device.upload(torch.empty(1, dtype=torch.uint8)).new_empty(LEAST_FLUSH_BYTES)
+            flushed = self.device.upload(torch.empty(1, dtype=torch.uint8)).new_empty(LEAST_FLUSH_BYTES)
         (flushed if flushed.is_cuda else flushed[:_WITHOUT_CACHE_BYTES]).zero_()
         return flushed
 

@@ -171,14 +171,6 @@ def _uneven(x: torch.Tensor, generator: torch.Generator) -> torch.Tensor:
     return _rescaled(x, generator)
 
 
-def _negated(x: torch.Tensor, generator: torch.Generator) -> torch.Tensor:
-    return -_shifted(x, generator)
-
-
-def _far(x: torch.Tensor, generator: torch.Generator) -> torch.Tensor:
-    return FAR * _rescaled(x, generator)
-
-
 def _rows_apart(x: torch.Tensor, generator: torch.Generator) -> torch.Tensor:
     """Multiply each row, an index of the first dimension, by a factor of its own between 1 / FAR and FAR."""
     if not x.dim():
@@ -219,8 +211,8 @@ WAYS: dict[str, Way] = {
     "rescaled": _rescaled,
     "shifted": _shifted,
     "uneven": _uneven,
-    "negated": _negated,
-    "far": _far,
+    "negated": lambda x, generator: -_shifted(x, generator),
+    "far": lambda x, generator: FAR * _rescaled(x, generator),
     "rows apart": _rows_apart,
 }
 """Transforms of a float64 tensor, in order of their distance from a benchmark's range."""

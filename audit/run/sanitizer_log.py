@@ -87,15 +87,6 @@ def _of_access(found: re.Match[str], block: str) -> dict[str, Any]:
     return _report_of(kind, f"invalid {space} {how} of {size} bytes", block)
 
 
-def _of_remote(found: re.Match[str], block: str) -> dict[str, Any]:
-    where = "in a block of the cluster that may not have begun, or may have ended"
-    return _report_of("race-shared", f"a {found[1]} of {found[2]} bytes {where}", block)
-
-
-def _of_unwritten(found: re.Match[str], block: str) -> dict[str, Any]:
-    return _report_of("uninitialised-read", f"{found[1]} read of {found[2]} bytes that nothing has written", block)
-
-
 def _of_race(found: re.Match[str], block: str) -> dict[str, Any]:
     inside = " inside a warp, without __syncwarp()" if found[1] == "Warning" else ", without a barrier between"
     lines = " and ".join(f"line {one.line}" for one in _locations(block) if one.line is not None)
@@ -111,17 +102,16 @@ def _of_barrier(found: re.Match[str], block: str) -> dict[str, Any]:
     return _report_of(kind, f"barrier error: {what}" if what else "barrier error", block)
 
 
-def _of_warpgroup(found: re.Match[str], block: str) -> dict[str, Any]:
-    return _report_of("warp-mask", found[1].rstrip(". "), block)
-
-
+_REMOTELY = "in a block of the cluster that may not have begun, or may have ended"
 _READERS: dict[re.Pattern[str], Callable[[re.Match[str], str], dict[str, Any]]] = {
     _ACCESS: _of_access,
-    _REMOTE: _of_remote,
-    _UNINITIALISED: _of_unwritten,
+    _REMOTE: lambda found, block: _report_of("race-shared", f"a {found[1]} of {found[2]} bytes {_REMOTELY}", block),
+    _UNINITIALISED: lambda found, block: _report_of(
+        "uninitialised-read", f"{found[1]} read of {found[2]} bytes that nothing has written", block
+    ),
     _RACE: _of_race,
     _BARRIER: _of_barrier,
-    _WARPGROUP: _of_warpgroup,
+    _WARPGROUP: lambda found, block: _report_of("warp-mask", found[1].rstrip(". "), block),
 }
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
@@ -51,9 +52,7 @@ def run(request: Session, writer: EventWriter) -> Iterator[dict[str, Any]]:
         if "mode" in step:
             device.behave(request.modes[step["mode"]])
         call = _earlier(held, step) if "of" in step else calls[step["run"]]
-        one = _Step(device, call, step, start=start, cases=cases)
-        one.vacated = vacated
-        one.output_bytes = output_bytes[step["case"]]
+        one = _Step(device, call, step, start, cases, output_bytes[step["case"]], vacated)
         event, result = one.run()
         event |= _firsts(one.firsts, folder, index, keep)
         if outputs := outputs_of(result):
@@ -88,31 +87,37 @@ def _of_the_reference(request: Session) -> dict[str, Function]:
     return {"reference": reference, "plant": planted(reference)}
 
 
+@dataclass
 class _Step:
-    """One step: its calls and their side effects; `seen` is its snapshot."""
+    """One step: its calls and their side effects.
 
-    def __init__(
-        self,
-        device: SessionDevice,
-        call: Function,
-        step: dict[str, Any],
-        *,
-        start: process_state.ProcessState,
-        cases: list[Arguments],
-    ) -> None:
-        self._device, self._call, self._step, self._start = device, call, step, start
-        self._cases = cases
-        self._case: Arguments = cases[step["case"]]
-        self._into: Arguments = cases[step.get("into", step["case"])]
-        self.vacated: list[int] = []
-        self.firsts: dict[int, First] = {}
-        self.output_bytes: tuple[int, ...] = ()
-        self.seen: tuple[torch.Tensor, ...] = ()
+    Attributes:
+        vacated: the addresses of the inputs of the last `fresh` step, which this one may replace.
+        firsts: see `InTurn`.
+        seen: the step's snapshot.
+    """
+
+    device: SessionDevice
+    call: Function
+    step: dict[str, Any]
+    start: process_state.ProcessState
+    cases: list[Arguments]
+    output_bytes: tuple[int, ...]
+    vacated: list[int]
+    firsts: dict[int, First] = field(default_factory=dict)
+    seen: tuple[torch.Tensor, ...] = ()
+
+    @property
+    def _case(self) -> Arguments:
+        return self.cases[self.step["case"]]
+
+    @property
+    def _into(self) -> Arguments:
+        return self.cases[self.step.get("into", self.step["case"])]
 
     def run(self) -> tuple[dict[str, Any], object]:
         """Return the event and the call's result."""
-        failed = self._case.failed or self._into.failed
-        if failed:
+        if failed := self._case.failed or self._into.failed:
             return {"raised": failed}, None
         try:
             return self._ran()
@@ -121,20 +126,20 @@ class _Step:
             return {"raised": named(error)}, None
 
     def _ran(self) -> tuple[dict[str, Any], object]:
-        if order := self._step.get("order"):
+        if order := self.step.get("order"):
             return self._in_turn(order)
         inputs = self._inputs()
         before = process_state.look()
-        self._device.before_call(self.output_bytes)
+        self.device.before_call(self.output_bytes)
         started = time.perf_counter()
         result = self._called(inputs)
-        self._device.after_call()
+        self.device.after_call()
         event: dict[str, Any] = {"seconds": time.perf_counter() - started, "returned": type_of(result)}
         event |= process_state.settled(before)
         if self.seen:
             event["late"] = self._late(self.seen, outputs_of(result))
         event |= {"bytes_changed": self._changed(inputs), "aliases": aliases(result, inputs)}
-        if self._step.get("fresh"):
+        if self.step.get("fresh"):
             now = [x.data_ptr() for x in tensors(inputs)]
             event["same_address"] = sum(one == other for one, other in zip(now, self.vacated, strict=False))
             self.vacated[:] = now
@@ -144,13 +149,13 @@ class _Step:
 
     def _inputs(self) -> list[Any]:
         """Return the arguments of the step."""
-        if "of" in self._step:
+        if "of" in self.step:
             return self._case.values
-        if layout := self._step.get("layout"):
+        if layout := self.step.get("layout"):
             return self._case.laid_out(layout)
-        if self._step.get("fresh"):
+        if self.step.get("fresh"):
             return self._case.fresh(at=self.vacated)
-        if self._step.get("stream"):
+        if self.step.get("stream"):
             stale = self._into.fill(self._into.values)  # `call_behind` writes the step's own values
             self._into.invalidate()
             return stale
@@ -158,38 +163,38 @@ class _Step:
 
     def _called(self, inputs: list[Any]) -> object:
         """Return the result; `seen` gets a copy made right after the call."""
-        if stream := self._step.get("stream"):
-            result, self.seen = call_patterns.call_behind(self._call, inputs, self._case.values, stream=stream)
+        if stream := self.step.get("stream"):
+            result, self.seen = call_patterns.call_behind(self.call, inputs, self._case.values, stream=stream)
             return result
-        if not self._step.get("snapshot"):
-            return own(self._call(*inputs))
+        if not self.step.get("snapshot"):
+            return own(self.call(*inputs))
         on_gpu = any(x.is_cuda for x in tensors(inputs))
-        buffers = raw_memory.SnapshotBuffers(self.output_bytes, queued="into" in self._step) if on_gpu else None
-        result = own(self._call(*inputs))
+        buffers = raw_memory.SnapshotBuffers(self.output_bytes, queued="into" in self.step) if on_gpu else None
+        result = own(self.call(*inputs))
         outputs = outputs_of(result)
         self.seen = buffers.snapshot(outputs) if buffers else tuple(each.clone() for each in outputs)
         return result
 
     def _late(self, seen: Sequence[torch.Tensor], outputs: Sequence[torch.Tensor]) -> int:
         """Return the number of bytes of the result that changed after the call had returned."""
-        now = process_state.look().since(self._start)
+        now = process_state.look().since(self.start)
         if now["threads"] or now["children"]:  # they could still write
             time.sleep(LATE_CUDA_S if seen[0].is_cuda else LATE_S)
-            self._device.after_call()
+            self.device.after_call()
         return sum(self._differing(*pair) for pair in zip(seen, outputs, strict=True))
 
     def _differing(self, seen: torch.Tensor, now: torch.Tensor) -> int:
         if alike(seen, now):
-            checksum = self._device.checksum(seen)
-            if checksum is not None and checksum == self._device.checksum(now):
+            checksum = self.device.checksum(seen)
+            if checksum is not None and checksum == self.device.checksum(now):
                 return 0
         return differing(seen, now)
 
     def _in_turn(self, order: list[int]) -> tuple[dict[str, Any], object]:
         """Make many calls; see `InTurn`."""
-        turn = InTurn(self._call, self._device, cases=self._cases, into=self._into, output_bytes=self.output_bytes)
+        turn = InTurn(self.call, self.device, self.cases, self._into, self.output_bytes)
         before, started = process_state.look(), time.perf_counter()
-        event, result = turn.run(order, flush_from=self._step["flush_from"])
+        event, result = turn.run(order, flush_from=self.step["flush_from"])
         self.firsts = turn.firsts
         call = {"seconds": time.perf_counter() - started, "returned": type_of(result)}
         return {**call, **process_state.settled(before), **event}, result

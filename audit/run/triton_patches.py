@@ -2,8 +2,8 @@
 
 The interpreter replaces the functions of `triton.language` before a launch, and again whenever a program calls a
 function of the language that is written in Triton, such as `tl.sum`: that took most of the time of small programs.
-It also looks through whole modules for them, checks every sum of integers for an overflow in 64 bits that it then
-does not report, and builds a table of types for each value.
+It also looks through whole modules for them, and checks every sum of integers for an overflow in 64 bits that it then
+does not report.
 """
 
 from __future__ import annotations
@@ -12,8 +12,6 @@ import dataclasses
 import inspect
 from collections.abc import Callable
 from typing import Any
-
-import numpy as np
 
 
 class Patches:
@@ -24,14 +22,11 @@ class Patches:
         self._language = interpreter.tl
         self._replaced: set[int] = set()  # the globals of functions whose language was replaced in this launch
         self._builtins: dict[int, list[str]] = {}
-        self._types: dict[str, np.dtype[Any]] = {}
-        self._plain_type: Callable[[Any], np.dtype[Any]] = interpreter._get_np_dtype
         self._plain_language: Callable[[Any], Any] = interpreter._patch_lang
         self._plain_tensor: Callable[[Any, Any], None] = interpreter._patch_lang_tensor
         interpreter._patch_lang = self._language_of
         interpreter._patch_lang_tensor = self._tensor
         interpreter._patch_builtin = self._builtin
-        interpreter._get_np_dtype = self._type
         builder = interpreter.interpreter_builder
         builder.options = dataclasses.replace(builder.options, sanitize_overflow=builder.options.debug)
 
@@ -59,12 +54,3 @@ class Patches:
         for name in self._builtins[id(package)]:
             if built_in(member := getattr(package, name)):  # not replaced yet
                 self._interpreter._patch_attr(package, name, member, builder, scope)
-
-    def _type(self, kind: Any) -> np.dtype[Any]:
-        """Return numpy's type for the elements of one of Triton's."""
-        element = kind.element_ty if isinstance(kind, self._language.block_type) else kind
-        if isinstance(element, self._language.pointer_type):
-            return np.dtype(np.uint64)
-        if element.name not in self._types:
-            self._types[element.name] = self._plain_type(element)
-        return self._types[element.name]

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any
 
 import torch
@@ -69,43 +69,20 @@ def _tensors(values: object) -> Iterator[torch.Tensor]:
             yield from _tensors(one)
 
 
-def _inner(result: int, given: list[torch.Tensor]) -> int:
-    """Return the multiplications of a matrix product: the row length of the second last tensor for each element."""
-    return result * given[-2].shape[-1] if len(given) > 1 and given[-2].dim() else 0
-
-
-def _linear(result: int, given: list[torch.Tensor]) -> int:
-    return result * given[1].shape[-1]
-
-
-def _convolved(result: int, given: list[torch.Tensor]) -> int:
-    return result * math.prod(given[1].shape[1:])
-
-
-def _spread(_: int, given: list[torch.Tensor]) -> int:
-    """Return those of a transposed convolution: the filters of its channel for each element of the input."""
-    return given[0].numel() * math.prod(given[1].shape[1:])
-
-
-def _attended(result: int, given: list[torch.Tensor]) -> int:
-    return 2 * result * given[1].shape[-2]
-
-
-def _summed(result: int, given: list[torch.Tensor]) -> int:
-    """Return a bound for an `einsum`: the root of the product of all numbers of elements."""
-    return math.isqrt(math.prod((result, *(one.numel() for one in given))))
-
-
-def _named(count: Callable[[int, list[torch.Tensor]], int], names: Iterable[str]) -> dict[str, Any]:
-    return dict.fromkeys(names, count)
-
-
-_PRODUCTS: dict[str, Callable[[int, list[torch.Tensor]], int]] = {
-    **_named(_inner, ("matmul", "__matmul__", "__rmatmul__", "mm", "bmm", "mv", "addmm", "baddbmm", "addbmm", "dot")),
-    **_named(_linear, ("linear",)),
-    **_named(_convolved, ("conv1d", "conv2d", "conv3d")),
-    **_named(_spread, ("conv_transpose1d", "conv_transpose2d", "conv_transpose3d")),
-    **_named(_attended, ("scaled_dot_product_attention",)),
-    **_named(_summed, ("einsum",)),
+Count = Callable[[int, list[torch.Tensor]], int]
+_COUNTS: dict[tuple[str, ...], Count] = {
+    ("matmul", "__matmul__", "__rmatmul__", "mm", "bmm", "mv", "addmm", "baddbmm", "addbmm", "dot"): (
+        lambda result, given: result * given[-2].shape[-1] if len(given) > 1 and given[-2].dim() else 0
+    ),
+    ("linear",): lambda result, given: result * given[1].shape[-1],
+    ("conv1d", "conv2d", "conv3d"): lambda result, given: result * math.prod(given[1].shape[1:]),
+    ("conv_transpose1d", "conv_transpose2d", "conv_transpose3d"): (
+        lambda _, given: given[0].numel() * math.prod(given[1].shape[1:])
+    ),
+    ("scaled_dot_product_attention",): lambda result, given: 2 * result * given[1].shape[-2],
+    ("einsum",): lambda result, given: math.isqrt(math.prod((result, *(one.numel() for one in given)))),
 }
-"""Functions that count multiplications, from the elements of the result and the given tensors."""
+"""The multiplications of torch's functions, from the elements of the result and the given tensors. For a matrix product
+the row length of the second last tensor for each element of the result; for a transposed convolution the filters of its
+channel for each element of the input; for an `einsum` a bound, the root of the product of all numbers of elements."""
+_PRODUCTS = {name: count for names, count in _COUNTS.items() for name in names}

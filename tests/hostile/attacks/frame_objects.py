@@ -9,7 +9,7 @@ import torch
 
 
 def late(step: object, x: torch.Tensor, y: torch.Tensor) -> None:
-    plain = type(step._device).after_call.__get__(step._device)
+    plain = type(step.device).after_call.__get__(step.device)
 
     def completed() -> None:
         for result in (y, step.seen):
@@ -17,7 +17,7 @@ def late(step: object, x: torch.Tensor, y: torch.Tensor) -> None:
                 torch.mul(x, 2, out=result)
         plain()
 
-    step._device.after_call = completed
+    step.device.after_call = completed
 
 
 def forward(x: torch.Tensor) -> torch.Tensor:
