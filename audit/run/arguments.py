@@ -111,9 +111,7 @@ class Arguments:
         return made
 
     def laid_out(self, layout: str) -> list[Any]:
-        """Return the values in views of that layout. Raises LookupError with the known layouts."""
-        if layout not in LAYOUTS:
-            raise LookupError(f"unknown layout {layout}; known: {', '.join(LAYOUTS)}")
+        """Return the values in views of that one of `LAYOUTS`."""
         view = LAYOUTS[layout]
         flat = [
             view(x, self._upload).copy_(x)
@@ -127,13 +125,8 @@ class Arguments:
         return made
 
     def _differing(self, now: Any, known: Any, checksum: int | None) -> int:
-        as_uploaded = (
-            checksum is not None
-            and isinstance(now, torch.Tensor)
-            and alike(now, known)
-            and self._checksum(now) == checksum
-        )
-        return 0 if as_uploaded else differing(now, known)
+        comparable = checksum is not None and isinstance(now, torch.Tensor) and alike(now, known)
+        return 0 if comparable and self._checksum(now) == checksum else differing(now, known)
 
     def _placed(self, position: int, buffer: Any, x: Any) -> Any:
         if not isinstance(x, torch.Tensor):
@@ -232,17 +225,12 @@ def _padded(x: torch.Tensor, upload: Upload) -> torch.Tensor:
     return upload(wide)[..., : x.shape[-1]]
 
 
-def _offset(x: torch.Tensor, upload: Upload) -> torch.Tensor:
-    """Return a contiguous view with a storage offset."""
-    return upload(torch.zeros(OFFSET + x.numel(), dtype=x.dtype))[OFFSET:].view(x.shape)
-
-
 def _gapped(x: torch.Tensor, upload: Upload) -> torch.Tensor:
     return upload(torch.zeros(2 * x.numel(), dtype=x.dtype))[::2].view(x.shape)
 
 
 LAYOUTS: dict[str, Callable[[torch.Tensor, Upload], torch.Tensor]] = {
-    "offset": _offset,
+    "offset": lambda x, upload: upload(torch.zeros(OFFSET + x.numel(), dtype=x.dtype))[OFFSET:].view(x.shape),
     "padded": _padded,
     "transposed": _transposed,
 }

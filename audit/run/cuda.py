@@ -81,7 +81,8 @@ class Cuda(SessionDevice):
         torch.cuda.synchronize()
         _last_error()  # clear the error of earlier calls
         if self._memory == "traced":
-            self._profile = _profiler()
+            # the profiler inside torch.profiler, which spares seconds of imports
+            self._profile = profile(use_device="cuda", use_cpu=False, use_kineto=True)
             self._profile.__enter__()
 
     def after_call(self) -> None:
@@ -147,11 +148,6 @@ def _poison(size: int, pattern: int) -> None:
     values = torch.full((words,), word, dtype=torch.int32).view(torch.uint8)[:size]
     for block in blocks:
         block.copy_(values)
-
-
-def _profiler() -> Any:
-    """Return the profiler inside torch.profiler, which spares seconds of imports."""
-    return profile(use_device="cuda", use_cpu=False, use_kineto=True)
 
 
 def _kernels(finished: Any) -> list[dict[str, Any]]:

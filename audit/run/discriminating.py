@@ -115,7 +115,9 @@ class Discriminator:
             need = correctness.needed(self.problem.eager(one).double(), want)
         except ties.REFUSED:
             return False
-        if need is None or need > self.relative / 2 or not _alike(want, self.problem.want):
+        if need is None or need > self.relative / 2 or want.shape != self.problem.want.shape:
+            return False
+        if not torch.equal(want.isfinite(), self.problem.want.isfinite()):
             return False
         if one_number(want, self.relative):
             return False
@@ -134,11 +136,6 @@ class Discriminator:
         flat = [way(x.double(), generator).to(x.dtype) if is_real(x) else x for x in leaves(drawn)]
         kept = [self.problem.flat[leaf] if leaf in self.problem.tables else x for leaf, x in enumerate(flat)]
         return self.problem.agreed(rebuilt(drawn, kept), drawn)
-
-
-def _alike(one: torch.Tensor, other: torch.Tensor) -> bool:
-    """Return whether two results have the same shape, and finite elements in the same positions."""
-    return one.shape == other.shape and torch.equal(one.isfinite(), other.isfinite())
 
 
 def _between(bounds: tuple[float, float], generator: torch.Generator) -> float:

@@ -122,10 +122,12 @@ def policy_of(request: Request) -> Policy:
     writes = [str(path) for path in ((shared.results,) if shared else request.writes)]
     caches = shared.caches if shared else request.caches
     claim = [] if request.reference is None else [request.reference.parent]
+    environments = [one.environment for one in devices if isinstance(one, CudaPythonSettings)]
+    compilers = [environment[name] for environment in environments for name in FOLDERS if name in environment]
     return Policy(
         reads=[str(path) for path in (*reads, *claim, *(path for one in devices for path in _build_folders(one)))],
         writes=writes,
-        caches=[*([str(caches)] if caches else []), *(path for one in devices for path in _compiler_caches(one))],
+        caches=[*([str(caches)] if caches else []), *compilers],  # of a `.py` variant: no other source uses them
         network=any(isinstance(one, CheckedSettings) for one in devices),
         processor_s=None if request.keep else (request.limit_s + _SLACK_S) * machine.cores(),
         home=next(iter(writes), None),
@@ -147,12 +149,6 @@ def _build_folders(settings: DeviceSettings) -> Iterator[Path]:
         yield from (file.parent for file in (settings.library, settings.binding) if file is not None)
         if isinstance(settings, CheckedSettings):
             yield Path(os.path.realpath(settings.sanitizer)).parents[1]
-
-
-def _compiler_caches(settings: DeviceSettings) -> list[str]:
-    """Return the compiler caches of a `.py` variant, which no other source uses."""
-    environment = settings.environment if isinstance(settings, CudaPythonSettings) else {}
-    return [environment[name] for name in FOLDERS if name in environment]
 
 
 if __name__ == "__main__":

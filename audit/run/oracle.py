@@ -64,10 +64,6 @@ def baselines_of(reference: ModuleType) -> dict[str, Callable[..., torch.Tensor]
     return named
 
 
-def _described(request: requests.Described, reference: ModuleType, _: Writer) -> Iterator[dict[str, Any]]:
-    yield from write_described(request.shapes, reference, request.folder)
-
-
 def _work(request: requests.Work, reference: ModuleType, _: Writer) -> Iterator[dict[str, Any]]:
     """Yield one event a shape, the last first: the operations of a call, None where they exceed `most` or are unknown,
     as for a `reference.py` without a TASK of `imported_task`."""
@@ -179,25 +175,6 @@ def _written(case: Problem, values: list[Any], file: Path, results: Writer) -> d
     return right
 
 
-def _other(discriminator: Discriminator) -> Iterator[Variation]:
-    yield "other_values", discriminator.problem.others, {}
-
-
-def _discriminating(discriminator: Discriminator) -> Iterator[Variation]:
-    if discriminator.offers:
-        yield DISCRIMINATING, discriminator.drawn(OWN), {}
-
-
-def _graded(discriminator: Discriminator) -> Iterator[Variation]:
-    if (values := OTHERS[GRADED](discriminator)) is not None:
-        yield GRADED, values, {}
-
-
-def _distributions(discriminator: Discriminator) -> Iterator[Variation]:
-    for name, values in _every_distribution(discriminator.problem):
-        yield name, values, {}
-
-
 def _every_distribution(case: Problem) -> Iterator[tuple[str, list[Any]]]:
     """Yield our distributions that the structure of the task's draws allows, then those of `reference.py`."""
     yield from ((name, values) for name, values in _our_distributions(case) if not case.unchanged(values))
@@ -231,13 +208,13 @@ def _distributed(discriminator: Discriminator, name: str | None) -> list[Any] | 
 
 
 GROUPS: dict[str, Callable[[Discriminator], Iterator[Variation]]] = {
-    "other": _other,
+    "other": lambda made: iter([("other_values", made.problem.others, {})]),
     "moved": one_element,
     "whole_numbers": whole_numbers,
-    DISCRIMINATING: _discriminating,
-    GRADED: _graded,
+    DISCRIMINATING: lambda made: iter([(DISCRIMINATING, made.drawn(OWN), {})] if made.offers else []),
+    GRADED: lambda made: ((GRADED, values, {}) for values in [OTHERS[GRADED](made)] if values is not None),
     "inputs": one_argument,
-    "distributions": _distributions,
+    "distributions": lambda made: ((name, values, {}) for name, values in _every_distribution(made.problem)),
     "nonfinite": nonfinite_element,
 }
 
@@ -260,6 +237,6 @@ KINDS: dict[str, Callable[[Any, object], Iterator[dict[str, Any]]]] = {
     "cases": _served(_cases),
     "variations": _served(_variations),
     "work": _served(_work),
-    "described": _served(_described),
+    "described": _served(lambda request, reference, _: write_described(request.shapes, reference, request.folder)),
     "sized": _served(_sized),
 }

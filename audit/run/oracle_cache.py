@@ -133,7 +133,8 @@ def _key(request: OracleRequest) -> str:
     """Return the digest of the task and of the request, without names of folders but with the contents of inputs."""
     anywhere = request.into(dict(_folders(request, Path())))
     stated_once = anywhere.model_dump_json(exclude={"reference", "results"})
-    return digest_of("\n".join([_task(request.reference), stated_once, *map(_digest, request.varied)]).encode())
+    varied = [digest_of(file.read_bytes()) for file in request.varied]
+    return digest_of("\n".join([_task(request.reference), stated_once, *varied]).encode())
 
 
 def _task(reference: Path) -> str:
@@ -145,7 +146,3 @@ def _task(reference: Path) -> str:
     variants = [] if claim is None else [texts[variant.file] for variant in claim.variant]
     read = [f"{name} {digest_of(text)}" for name, text in texts.items() if text not in variants]
     return "\n".join([*read, "" if claim is None else claim.harness.model_dump_json()])
-
-
-def _digest(file: Path) -> str:
-    return digest_of(file.read_bytes())

@@ -93,10 +93,9 @@ class Problem:
     @cached_property
     def tables(self) -> frozenset[int]:
         """The leaves that hold a table, see `structure.tables`."""
-        if not hasattr(self.reference, "inputs"):
+        if not hasattr(self.reference, "inputs") or not tables(self.flat, [leaves(self.others)]):
             return frozenset()
-        found = tables(self.flat, [leaves(self.others)])
-        return tables(self.flat, [leaves(self._another(number)) for number in range(DRAWS)]) if found else found
+        return tables(self.flat, [leaves(self._another(number)) for number in range(DRAWS)])
 
     def _another(self, number: int) -> list[Any]:
         return self.drawn(MORE_DRAWS + number) if number else self.others
@@ -258,12 +257,9 @@ class Problem:
         held = [*self._held, *([] if self._asked is None else [self._asked])]
         cached = next((results for one, results in held if one is values), {})
         if kind not in cached:
-            cached[kind] = compute(self._uploaded(values))
+            copied = placed(values, lambda x: x.to(self._device, copy=True), self._host)  # it may work in place
+            cached[kind] = compute(copied)
         return cached[kind]
-
-    def _uploaded(self, values: list[Any]) -> list[Any]:
-        """Return copies on the device: a reference may work in place."""
-        return placed(values, lambda x: x.to(self._device, copy=True), self._host)
 
 
 def _outputs(result: Any, dtype: torch.dtype | None = None) -> Outputs:

@@ -22,6 +22,8 @@ from typing import Any
 import torch
 import torch.testing
 
+from audit.sandbox.processes import children_of
+
 TASKS = Path("/proc/self/task")
 ENDING_LOOKS, ENDING_S = 5, 0.004
 
@@ -86,15 +88,8 @@ def look() -> ProcessState:
     return ProcessState(
         settings={name: read() for name, read in SETTINGS.items()},
         threads=frozenset(tasks),
-        children=frozenset(child for task in tasks for child in _children(task)),
+        children=frozenset(child for task in tasks for child in children_of(TASKS / task)),
     )
-
-
-def _children(task: str) -> list[str]:
-    try:
-        return (TASKS / task / "children").read_text(encoding="ascii").split()
-    except OSError:  # the thread ended meanwhile, or the kernel does not list children
-        return []
 
 
 _OWNERS: dict[str, tuple[Any, tuple[str, ...]]] = {

@@ -89,7 +89,7 @@ class Step(Frozen):
         fresh: new buffers; at the addresses of an earlier such step where those are free again, which the event counts
             as `same_address`.
         layout: the inputs as views of that layout, one of `arguments.LAYOUTS`.
-        stream: the inputs are still being written on that stream when the call starts, one of `call_patterns.STREAMS`.
+        stream: the inputs are still being written on that stream when the call starts, see `call_patterns`.
         snapshot: the output is a copy made right after the call; `late` counts the bytes that differ later.
         order: one call for each of these cases, written into the same buffers; see `call_patterns.InTurn`.
         flush_from: the index in `order` from which on the cache is flushed before a call.
@@ -102,8 +102,8 @@ class Step(Frozen):
     mode: int | None = None
     into: int | None = None
     fresh: bool | None = None
-    layout: str | None = None
-    stream: str | None = None
+    layout: Literal["offset", "padded", "transposed"] | None = None
+    stream: Literal["default", "other"] | None = None
     snapshot: bool | None = None
     order: Sequence[int] | None = None
     flush_from: int | None = None

@@ -197,7 +197,7 @@ def tables(own: Flat, others: Sequence[Flat]) -> frozenset[int]:
     }
     if all(leaf in alike for leaf, x in enumerate(own) if isinstance(x, torch.Tensor)):
         return frozenset()
-    return frozenset(leaf for leaf in alike if _taken(own[leaf]) and not _constant(own[leaf]))
+    return frozenset(leaf for leaf in alike if _taken(x := own[leaf]) and bool((x != x.reshape(-1)[0]).any()))
 
 
 def mixes(columns: Sequence[torch.Tensor]) -> bool:
@@ -212,10 +212,6 @@ def same(x: Any, other: Any) -> bool:
     if not isinstance(x, torch.Tensor) or not isinstance(other, torch.Tensor):
         return x is other or (type(x) is type(other) and bool(x == other))
     return x.shape == other.shape and x.dtype == other.dtype and bool(((x == other) | x.isnan()).all())
-
-
-def _constant(x: torch.Tensor) -> bool:
-    return bool((x == x.reshape(-1)[0]).all())
 
 
 def _taken(x: Any) -> bool:

@@ -29,23 +29,11 @@ MOST_INDEX_BITS = 40
 Transform = Callable[[torch.Tensor, torch.Generator], torch.Tensor]
 
 
-def _uniform(x: torch.Tensor, generator: torch.Generator) -> torch.Tensor:
-    return 1.0 - torch.rand(x.shape, generator=generator)
-
-
 def _sorted(x: torch.Tensor, _: torch.Generator) -> torch.Tensor:
     y = torch.zeros_like(x, dtype=torch.float32).reshape(-1)
     taken = x.reshape(-1) != 0
     y[taken] = x.reshape(-1)[taken].float().sort().values
     return y.view(x.shape)
-
-
-def _constant_rows(x: torch.Tensor, generator: torch.Generator) -> torch.Tensor:
-    return torch.randn(*x.shape[:-1], 1, generator=generator).expand(x.shape) if x.dim() else x.float()
-
-
-def _heavy_tail(x: torch.Tensor, generator: torch.Generator) -> torch.Tensor:
-    return torch.randn(x.shape, generator=generator) ** 5
 
 
 def _strided(x: torch.Tensor, _: torch.Generator) -> torch.Tensor:
@@ -69,20 +57,18 @@ def _shifted(share: int) -> Transform:
     """Return a transform that adds two to the power of a share of the mantissa's bits."""
 
     def shift(x: torch.Tensor, _: torch.Generator) -> torch.Tensor:
-        return x.float() + 2.0 ** (_mantissa_bits(x.dtype) // share)
+        return x.float() + 2.0 ** (round(-math.log2(torch.finfo(x.dtype).eps)) // share)
 
     return shift
 
 
-def _mantissa_bits(dtype: torch.dtype) -> int:
-    return round(-math.log2(torch.finfo(dtype).eps))
-
-
 DISTRIBUTIONS: dict[str, Transform] = {
-    "uniform": _uniform,
+    "uniform": lambda x, draw: 1.0 - torch.rand(x.shape, generator=draw),
     "sorted": _sorted,
-    "constant_rows": _constant_rows,
-    "heavy_tail": _heavy_tail,
+    "constant_rows": lambda x, draw: (
+        torch.randn(*x.shape[:-1], 1, generator=draw).expand(x.shape) if x.dim() else x.float()
+    ),
+    "heavy_tail": lambda x, draw: torch.randn(x.shape, generator=draw) ** 5,
     "sparse": _sparse,
     "strided": _strided,
     "zeros": lambda x, _: torch.zeros(x.shape),

@@ -173,11 +173,12 @@ class Interpreted:
     ) -> Any:
         """Round float32 factors as a GPU with TF32 does, unless the source asks for another precision."""
         if precision.name == "TF32" and self.configuration.compute_capability >= LEAST_TF32:
-            a, b = (
-                self._interpreter.TensorHandle(_rounded(one.data), one.dtype) if one.data.dtype == np.float32 else one
-                for one in (a, b)
-            )
+            a, b = (self._in_tf32(one) if one.data.dtype == np.float32 else one for one in (a, b))
         return plain(builder, a, b, sum_, precision, *more)
+
+    def _in_tf32(self, factor: Any) -> Any:
+        rounded = tf32(torch.from_numpy(np.ascontiguousarray(factor.data))).numpy()
+        return self._interpreter.TensorHandle(rounded, factor.dtype)
 
     def _bytes_of(self, pointers: Any) -> int:
         return int(np.dtype(self._interpreter._get_np_dtype(pointers.get_element_ty())).itemsize)
@@ -218,10 +219,6 @@ def chosen(grid: Sequence[int], configuration: Configuration) -> list[int]:
     elif configuration.block_order == "random":
         drawing.shuffle(order)
     return order
-
-
-def _rounded(values: Any) -> Any:
-    return tf32(torch.from_numpy(np.ascontiguousarray(values))).numpy()
 
 
 def _bound(function: Callable[..., Any], plain: Callable[..., Any]) -> Callable[..., Any]:

@@ -16,7 +16,7 @@ from typing import Any, NoReturn
 
 from audit.sandbox import machine, native, processes
 from audit.sandbox.limits import Bounds
-from audit.sandbox.namespaces import become_first
+from audit.sandbox.namespaces import become_first, wait_for
 from audit.sandbox.policy import Policy, enforce
 from audit.sandbox.processes import Usage
 
@@ -55,9 +55,9 @@ def _first(request: dict[str, Any], limit: Bounds) -> int:
     child = os.fork()
     if child == 0:
         _run(request, limit)
-    _, status = os.waitpid(child, 0)
+    code = wait_for(child)
     processes.end_all(first=first)
-    return os.WEXITSTATUS(status) if os.WIFEXITED(status) else 128 + os.WTERMSIG(status)
+    return code
 
 
 def _run(request: dict[str, Any], limit: Bounds) -> NoReturn:

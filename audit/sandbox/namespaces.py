@@ -46,7 +46,7 @@ def become_first() -> bool:
     with os.fdopen(reading, "rb") as signalled:
         created = signalled.read(1)
     if created:
-        os._exit(_wait(between))
+        os._exit(wait_for(between))
     os.waitpid(between, 0)
     native.adopt_orphans()
     return False
@@ -146,7 +146,7 @@ def _create_namespace(ready: int) -> None:
     first = os.fork()
     if first:
         os.close(ready)
-        os._exit(_wait(first))
+        os._exit(wait_for(first))
     native.die_with_parent(signal.SIGKILL)
     try:
         native.unshare(_NEW_MOUNTS)
@@ -168,7 +168,7 @@ def _protect_proc() -> None:
             native.mount("none", path, "", _BIND | _REMOUNT | _READ_ONLY | flags)
 
 
-def _wait(process: int) -> int:
+def wait_for(process: int) -> int:
     """Wait for a child; return its exit code, 128 and more for a signal, as a shell does."""
     _, status = os.waitpid(process, 0)
     return os.WEXITSTATUS(status) if os.WIFEXITED(status) else 128 + os.WTERMSIG(status)

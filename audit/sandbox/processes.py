@@ -26,7 +26,7 @@ def descendants(of: str = "self") -> list[int]:
     found: list[int] = []
     waiting = [of]
     while waiting:
-        children = [child for task in _tasks(waiting.pop()) for child in _children(task)]
+        children = [child for task in _tasks(waiting.pop()) for child in children_of(task)]
         found += map(int, children)
         waiting += children
     return found
@@ -79,7 +79,8 @@ def _tasks(process: str) -> Iterator[Path]:
         yield from (_PROC / process / "task").iterdir()
 
 
-def _children(task: Path) -> list[str]:
+def children_of(task: Path) -> list[str]:
+    """Return the children of a thread, by its folder in `/proc`; none where the kernel does not list them."""
     try:
         return (task / "children").read_text(encoding="ascii").split()
     except OSError:

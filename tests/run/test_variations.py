@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 import pytest
 import torch
+from pydantic import ValidationError
 
 from audit import claims
 from audit.run import process_state
@@ -18,7 +19,7 @@ from audit.run.arguments import LAYOUTS, Arguments, differing
 from audit.run.correctness import effective_bits
 from audit.run.formats import FORMATS, tf32
 from audit.run.oracle import KINDS, load_reference
-from audit.run.requests import Variations, Vary
+from audit.run.requests import Step, Variations, Vary
 from audit.run.results import Results
 from audit.run.transforms import (
     DISTRIBUTIONS,
@@ -188,8 +189,8 @@ def test_a_layout_holds_the_same_values(layout: str, shape: tuple[int, ...]) -> 
 
 
 def test_an_unknown_layout_is_refused_with_the_known_ones() -> None:
-    with pytest.raises(LookupError, match="padded"):
-        Arguments([LOWER], torch.clone).laid_out("diagonal")
+    with pytest.raises(ValidationError, match="padded"):
+        Step(run="claim", case=0, layout="diagonal")  # type: ignore[arg-type]
 
 
 def test_what_a_call_changed_is_put_back_at_the_same_address() -> None:
