@@ -87,7 +87,7 @@ def fake_cuda(compute_capability: int) -> None:
 
 def _attribute(function: Any) -> str:
     """Return the key of a function in `_ANSWERS`: `is_cuda` for that attribute's getter, `cuda()` for that method."""
-    owner = getattr(function, "__self__", None)
+    owner: Any = getattr(function, "__self__", None)
     if type(owner).__name__ == "getset_descriptor":
         return str(owner.__name__)
     return f"{function.__name__}()" if type(function).__name__ == "method_descriptor" else ""

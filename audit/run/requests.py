@@ -6,14 +6,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Literal, Self
 
-from audit.build.settings import (
-    Built,
-    Configuration,
-    DeviceSettings,
-    EmulatedPythonSettings,
-    EmulatedSettings,
-    TensorDevice,
-)
+from audit.build.settings import Configuration, DeviceSettings, EmulatedPythonSettings, EmulatedSettings, TensorDevice
 from audit.model import Harness
 from audit.model.base import Frozen
 from audit.sandbox.attempts import Targets
@@ -58,8 +51,8 @@ class Request(Frozen):
     @property
     def devices(self) -> tuple[DeviceSettings, ...]:
         """The settings of every device that the session opens."""
-        device = getattr(self, "device", None)
-        return (device,) if isinstance(device, Built) else ()
+        device: DeviceSettings | str | None = getattr(self, "device", None)  # a text where torch alone computes there
+        return () if device is None or isinstance(device, str) else (device,)
 
 
 class Release(Request):

@@ -109,11 +109,13 @@ class _Step:
 
     @property
     def _case(self) -> Arguments:
-        return self.cases[self.step["case"]]
+        case: int = self.step["case"]
+        return self.cases[case]
 
     @property
     def _into(self) -> Arguments:
-        return self.cases[self.step.get("into", self.step["case"])]
+        case: int = self.step.get("into", self.step["case"])
+        return self.cases[case]
 
     def run(self) -> tuple[dict[str, Any], object]:
         """Return the event and the call's result."""
