@@ -21,13 +21,7 @@ from audit.run.imported_task import Task, positional
 from audit.run.problem import Problem
 from audit.run.redrawn import FACTORS, SMALL_FACTORS, Redrawn, redrawn
 from audit.run.structure import same
-from audit.run.transforms import (
-    is_real,
-    one_moved,
-    two_exchanged,
-    whole,
-    with_value,
-)
+from audit.run.transforms import is_real, one_moved, two_exchanged, whole, with_value
 
 MOST_EXCHANGED = 4
 """Attempts to move the right result by exchanging two elements of a tensor, for each tensor."""

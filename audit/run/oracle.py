@@ -37,14 +37,7 @@ from audit.run.harness import placed, stated
 from audit.run.launches import write_described
 from audit.run.problem import Problem
 from audit.run.results import Writer
-from audit.run.transforms import (
-    DISTRIBUTIONS,
-    extreme_bytes,
-    is_real,
-    leaves_range,
-    redistributed,
-    reordered_masks,
-)
+from audit.run.transforms import DISTRIBUTIONS, extreme_bytes, is_real, leaves_range, redistributed, reordered_masks
 from audit.run.work import counted, weighed
 
 

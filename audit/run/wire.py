@@ -13,19 +13,7 @@ from typing import Annotated
 from pydantic import Field, TypeAdapter
 
 from audit.model.base import Frozen
-from audit.run.requests import (
-    Cases,
-    Described,
-    Launches,
-    Release,
-    Request,
-    SandboxCheck,
-    Session,
-    Sized,
-    Variations,
-    Work,
-)
-from audit.run.timing_requests import Alone, Compiled, Interleaved, Published
+from audit.run import requests, timing_requests
 
 LENGTH = struct.Struct("=Q")
 MOST_DESCRIPTORS = 4
@@ -36,19 +24,19 @@ RAISED = 70
 
 
 AnyRequest = Annotated[
-    Release
-    | SandboxCheck
-    | Session
-    | Launches
-    | Cases
-    | Variations
-    | Work
-    | Described
-    | Sized
-    | Interleaved
-    | Published
-    | Alone
-    | Compiled,
+    requests.Release
+    | requests.SandboxCheck
+    | requests.Session
+    | requests.Launches
+    | requests.Cases
+    | requests.Variations
+    | requests.Work
+    | requests.Described
+    | requests.Sized
+    | timing_requests.Interleaved
+    | timing_requests.Published
+    | timing_requests.Alone
+    | timing_requests.Compiled,
     Field(discriminator="kind"),
 ]
 _PARSED: TypeAdapter[AnyRequest] = TypeAdapter(AnyRequest)
@@ -82,7 +70,7 @@ class Ended(Frozen):
     prints: str = ""
 
 
-def send(channel: socket.socket, request: Request, descriptors: Sequence[int] = ()) -> None:
+def send(channel: socket.socket, request: requests.Request, descriptors: Sequence[int] = ()) -> None:
     """Write one request. Raises OSError where the other end is closed."""
     data = request.model_dump_json().encode()
     socket.send_fds(channel, [LENGTH.pack(len(data))], descriptors)

@@ -64,11 +64,7 @@ def run(
     """
     own = scrubbed(os.environ if environment is None else environment)
     own["PYTHONPATH"] = os.pathsep.join([str(surroundings.KIT.parent), *filter(None, [own.get("PYTHONPATH")])])
-    with (
-        Scratch() as home,
-        tempfile.TemporaryFile() as out,
-        tempfile.TemporaryFile() as err,
-    ):
+    with Scratch() as home, tempfile.TemporaryFile() as out, tempfile.TemporaryFile() as err:
         request = {
             "command": [*map(str, command)],
             "folder": str(folder),
