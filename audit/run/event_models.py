@@ -152,49 +152,24 @@ class Right(Event):
 SandboxChecked = event("SandboxChecked", results=Annotated[dict[Name, Name], Field(max_length=50)])
 """See `sandbox.attempts`."""
 Launched = event(
-    "Launched",
-    launched=Count,
-    raised=Text | None,
-    shared=bool,
-    seconds=Duration,
-    blanked=(bool | None, None),
-    shape=Sizes | None,
-    dtype=(Name, ""),
-    outputs=(Outputs, []),
-    digest=(Digest, ""),
-    launches=Launches,
+    "Launched", launched=Count, raised=Text | None, shared=bool, seconds=Duration, blanked=(bool | None, None),
+    shape=Sizes | None, dtype=(Name, ""), outputs=(Outputs, []), digest=(Digest, ""), launches=Launches,
     reports=Reports,
-)
+)  # fmt: skip
 """See `launches`."""
 Cost = event("Cost", cost=Numbers)
 Case = event("Case", Right, case=Count, shape=Shape, size=(Size, 0.0), other=(Name, ""), bits=(PerFormat, {}))
 Sized = event(
-    "Sized",
-    Right,
-    sized=Count,
-    raised=Text | None,
-    expected_shape=(Sizes, []),
-    expected_dtype=(Name, ""),
-    expected_at=(Count, 0),
-    size=(Size, 0.0),
-)
+    "Sized", Right, sized=Count, raised=Text | None, expected_shape=(Sizes, []), expected_dtype=(Name, ""),
+    expected_at=(Count, 0), size=(Size, 0.0),
+)  # fmt: skip
 Described = event("Described", described=Count, raised=Text | None, bytes=Count)
 Work = event("Work", weighed=Count, work=Count | None)
 Varied = event("Varied", of=Count, bits=PerFormat, trivial=Shape, inputs=Names)
 Variation = event(
-    "Variation",
-    Right,
-    of=Count,
-    variation=Name,
-    group=Name,
-    headroom=PerFormat,
-    trivial=(Shape, {}),
-    moved=(Count | None, None),
-    how=(Name, ""),
-    kind=(Name, ""),
-    outside=bool,
-    steps=(Size, 1.0),
-)
+    "Variation", Right, of=Count, variation=Name, group=Name, headroom=PerFormat, trivial=(Shape, {}),
+    moved=(Count | None, None), how=(Name, ""), kind=(Name, ""), outside=bool, steps=(Size, 1.0),
+)  # fmt: skip
 """From `Cost` on: see `oracle`."""
 
 
@@ -210,14 +185,10 @@ class State(Event):
     processes: Count | None = None
 
 
-FIRST_WRONG = event(
-    "FirstWrong",
-    block=Count,
-    drawn=bool,
-    why=(Name | None, None),
-    elements_wrong=(Count | None, None),
+FirstWrong = event(
+    "FirstWrong", block=Count, drawn=bool, why=(Name | None, None), elements_wrong=(Count | None, None),
     elements=(Count | None, None),
-)
+)  # fmt: skip
 """The first timed call whose result was wrong, see `answers`."""
 Trying = event("Trying", trying=Name)
 Failed = event("Failed", failed=Name, why=Text)
@@ -225,6 +196,17 @@ Loaded = event("Loaded", loaded=Name, seconds=Duration)
 Skipped = event("Skipped", skipped=Literal["triton.testing.do_bench"], why=Text)
 Plain = event("Plain", variant=Name, samples_ms=Samples, protocol=(Name | None, None), shape=(Shape | None, None))
 """Samples of one protocol, or of a control or ceiling with a shape of its own."""
+Interleaved = event(
+    "Interleaved", variant=Name, how=Literal["cold", "hot", "host", "seen"], samples_ms=Samples, blocks=Numbered,
+    positions=Numbered,
+)  # fmt: skip
+"""The samples of a callable by one clock, see `blocks`."""
+Kept = event(
+    "Kept", variant=Name, inputs=Count, block=Count, whole=Sizes,
+    rows=Annotated[list[Count], Field(max_length=MOST_ROWS)] | None, dtype=Name,
+    file=Annotated[str, Field(pattern=r"^timed[0-9]{1,6}\.bin$")], shape=Sizes, digest=Digest,
+)  # fmt: skip
+"""See `outputs`."""
 TimingEvent = (
     event("Gpu", gpu=Name, cost=Numbers)
     | event("Part", part=Name, seconds=Duration)
@@ -234,31 +216,13 @@ TimingEvent = (
     | Loaded
     | event("Warmed", warmed=Name, calls=Count, stable=bool, first_ms=Duration, last_ms=Duration)
     | event("States", states=Annotated[list[State], Field(max_length=MOST_SAMPLES)])
-    | event(
-        "Interleaved",
-        variant=Name,
-        how=Literal["cold", "hot", "host", "seen"],
-        samples_ms=Samples,
-        blocks=Numbered,
-        positions=Numbered,
-    )
+    | Interleaved
     | Plain
     | event("Session", session=event("Ended", blocks=Count, seconds=Duration, tight=bool, left_out=(Count, 0)))
-    | event(
-        "Kept",
-        variant=Name,
-        inputs=Count,
-        block=Count,
-        whole=Sizes,
-        rows=Annotated[list[Count], Field(max_length=MOST_ROWS)] | None,
-        dtype=Name,
-        file=Annotated[str, Field(pattern=r"^timed[0-9]{1,6}\.bin$")],
-        shape=Sizes,
-        digest=Digest,
-    )
+    | Kept
     | event("NoTensor", variant=Name, inputs=Count, block=Count, no_tensor=Name)
     | event(
-        "Answered", answered=Name, calls=Count, wrong=Count, drawn=Count, drawn_wrong=Count, first=FIRST_WRONG | None
+        "Answered", answered=Name, calls=Count, wrong=Count, drawn=Count, drawn_wrong=Count, first=FirstWrong | None
     )
     | event("Contents", contents=event("About", mixed=bool, told_apart=Share | None, slack=Real, need=Real | None))
     | event("Contrast", contrast=Shape, cold_ms=Samples, hot_ms=Samples)
