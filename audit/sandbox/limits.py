@@ -39,7 +39,6 @@ class Bounds:
         scratch: bytes of its temporary folder, where that is a file system of its own.
         processes: at once.
         files: at once, in its folders and again in its temporary folder; see `processes.FOLDER_WEIGHT`.
-        descriptors: open at once in one process.
         printed: bytes on standard output and error.
     """
 
@@ -49,7 +48,6 @@ class Bounds:
     scratch: int
     processes: int = PROCESSES
     files: int = FILES
-    descriptors: int = DESCRIPTORS
     printed: int = PRINTED_BYTES
 
 
@@ -60,12 +58,6 @@ def of_this_machine() -> Bounds:
     free = shutil.disk_usage(tempfile.gettempdir()).free
     disk = min(int(free * _DISK_SHARE), _MOST_DISK)
     return Bounds(memory=memory, data=max(_memory(), memory), disk=disk, scratch=min(_SCRATCH, memory // 2))
-
-
-def descriptors() -> int:
-    """Return the number of descriptors one process may open, at most this process's own limit."""
-    hard = resource.getrlimit(resource.RLIMIT_NOFILE)[1]
-    return DESCRIPTORS if hard == resource.RLIM_INFINITY else min(DESCRIPTORS, hard)
 
 
 def _memory() -> int:
@@ -97,7 +89,7 @@ def set_limits(limit: Bounds, *, processor_s: float | None) -> None:
         resource.RLIMIT_CORE: 0,
         resource.RLIMIT_DATA: limit.data,
         resource.RLIMIT_FSIZE: limit.disk,
-        resource.RLIMIT_NOFILE: descriptors(),
+        resource.RLIMIT_NOFILE: DESCRIPTORS,
     }
     if processor_s is not None:
         wanted[resource.RLIMIT_CPU] = int(processor_s) + 1
