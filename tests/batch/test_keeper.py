@@ -32,7 +32,7 @@ def body(job, tells):
     time.sleep(float(sys.argv[3]))
     return 138
 
-job = Job(id="j", notebook="", parameters="", executed="", log=sys.argv[1], folder="", limit_s=float(sys.argv[4]))
+job = Job(notebook="", parameters="", executed="", log=sys.argv[1], folder="", limit_s=float(sys.argv[4]))
 told, tells = os.pipe()
 if os.fork() == 0:
     os.write(tells, Keeper(job, body).keep().model_dump_json().encode())

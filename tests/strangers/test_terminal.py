@@ -20,7 +20,7 @@ from tests.strangers.hostile import BROKEN, HOSTILE, NAMES, funnel, unseen
 
 ROOT = Path(audit.__file__).parent
 PRINTS = {
-    "apps/commands/run.py", "apps/selftest/command.py", "apps/batch/launcher.py", "apps/pages/__main__.py",
+    "apps/commands/run.py", "apps/selftest/command.py", "apps/pages/__main__.py",
     "apps/commands/static.py", "apps/pr/command.py",
     "build/emulated/selftest_cases.py", "build/cuda/child.py", "build/cuda/fast_nvrtc.py",
     "review/process.py", "sandbox/launch.py", "sandbox/attempts.py",

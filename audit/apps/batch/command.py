@@ -17,7 +17,7 @@ from typing import Annotated
 from audit import claims
 from audit.apps.batch import items, parameters, state, summary
 from audit.apps.batch.items import Collection
-from audit.apps.batch.jobs import Wanted
+from audit.apps.batch.jobs import opened
 from audit.apps.batch.notebooks import Notebooks, finished
 from audit.apps.batch.run import Run, held
 from audit.apps.batch.state import ENDED, SCREENING, StageName
@@ -81,7 +81,6 @@ def batch(  # noqa: PLR0913  # one argument an option
         common |= parameters.checked(given, own, str(parameters_))
     collection = items.for_notebook(places, notebook, common=common)
     about = {"Engine": engine, "Device asked for": device, "Limit": f"{timeout:g} s an audit"}
-    wanted = Wanted(engine, device, gpus, jobs)
 
     def work(run: Run, lock: int) -> None:
         every = collection.items
@@ -89,7 +88,7 @@ def batch(  # noqa: PLR0913  # one argument an option
         if len(todo) < len(every):
             terminal.say(f"{len(every) - len(todo)} of {len(every)} finished before and are left as they are")
         if todo:
-            with wanted.opened(out, lock) as (place, used):
+            with opened(engine, device, gpus, jobs, out=out, lock=lock) as (place, used):
                 run.collection = items.fitting(run.collection, used)
                 run.run([Notebooks(out.resolve(), notebook.resolve(), used, timeout, place)])
 

@@ -6,6 +6,7 @@ is their subreaper (prctl(2), PR_SET_CHILD_SUBREAPER): a process that loses its 
 
 from __future__ import annotations
 
+import multiprocessing
 import os
 import signal
 import sys
@@ -28,7 +29,6 @@ LOOK_S = 0.02
 class Job(Frozen):
     """One attempt to run: a notebook, its parameters file, where its results, its log and its folder are."""
 
-    id: str
     notebook: str
     parameters: str
     executed: str
@@ -47,6 +47,7 @@ class Keeper:
 
     def __init__(self, job: Job, body: Callable[[Job, int], int]) -> None:
         self._job, self._body, self._stopped = job, body, False
+        self._batch = multiprocessing.parent_process()
 
     def keep(self) -> End:
         """Runs the job to its end or its limit, then ends all that it started."""
@@ -54,7 +55,7 @@ class Keeper:
         began = time.monotonic()
         with Scratch() as scratch:
             own = str(scratch)
-            os.environ.update({**self._job.env, "TMPDIR": own, "JUPYTER_RUNTIME_DIR": own})
+            os.environ.update({"TMPDIR": own, "JUPYTER_RUNTIME_DIR": own})
             tempfile.tempdir = None  # forget the folder that was found before
             reads, writes = os.pipe()
             pid = forked(lambda: self._in_group(writes))
@@ -74,7 +75,7 @@ class Keeper:
         )
 
     def _own(self) -> None:
-        """A session, a log for its output, the children of its children, and an end with the launcher's."""
+        """A session, a log for its output, the children of its children, and an end with its parent's."""
         parent = os.getppid()
         os.setsid()
         native.adopt_orphans()
@@ -100,6 +101,7 @@ class Keeper:
             ended, status = os.waitpid(-1, os.WNOHANG)
             if ended == pid:
                 return status
+            self._stopped = self._stopped or (self._batch is not None and not self._batch.is_alive())
             if self._stopped or time.monotonic() > deadline:
                 return None
             if not ended:

@@ -10,10 +10,9 @@ from __future__ import annotations
 import json
 import shutil
 import signal
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from datetime import UTC, datetime
-from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -38,7 +37,7 @@ STATE = "state.json"
 
 
 class Notebooks:
-    """A stage of `run.py`, and its own engine: starts a job for an item, and classifies how it ended.
+    """A stage of `run.py`: runs the notebook for an item as a job, and classifies how it ended.
 
     Each item has a folder of its own in `out`. `device` is given to the notebook of every item that names none;
     `limit_s` is the outer wall-clock limit of an audit. Who opened `jobs` closes it.
@@ -48,9 +47,8 @@ class Notebooks:
     at_a_time = 1 << 30
 
     def __init__(self, out: Path, notebook: Path, device: str, limit_s: float, jobs: LocalJobs | RayJobs) -> None:
-        self.out, self.slots = out, jobs.slots
+        self.out, self.slots, self.stop = out, jobs.slots, jobs.stop
         self._notebook, self._device, self._limit_s, self._jobs = notebook, device, limit_s, jobs
-        self._started: dict[str, tuple[Item, str]] = {}
 
     def needs(self, item: Item, known: ItemState) -> bool:
         """Every item without a final record of its files."""
@@ -61,20 +59,19 @@ class Notebooks:
         return environment.processor_and_cores()
 
     @contextmanager
-    def engine(self, _out: Path, _seed: int) -> Iterator[Notebooks]:
+    def asking(self, _out: Path, _seed: int) -> Iterator[Callable[[Item], Attempt]]:
         """See `Stage`."""
-        yield self
+        yield self._ask
 
-    def start(self, item: Item) -> None:
-        """See `Engine`; clears the item's folder and writes the notebook's parameters."""
+    def _ask(self, item: Item) -> Attempt:
+        """Clears the item's folder, writes the notebook's parameters and runs it."""
         place = self.out / item.name
         clear(item, self.out)
         device = self._device if item.values.get("device", "auto") == "auto" else item.values["device"]
         given: parameters.Values = {"claim": str(item.folder), "out": str(place), "interactive": False}
         parameters.write({**item.values, **given, "device": device}, place / parameters.FILE)
-        self._started[item.name] = item, datetime.now(UTC).isoformat(timespec="milliseconds")
+        started = datetime.now(UTC).isoformat(timespec="milliseconds")
         job = Job(
-            id=item.name,
             notebook=str(self._notebook),
             parameters=str(place / parameters.FILE),
             executed=str(place / EXECUTED),
@@ -82,21 +79,16 @@ class Notebooks:
             folder=str(self._notebook.parent),
             limit_s=self._limit_s,
         )
-        self._jobs.start(job)
+        end = self._jobs.run(job)
+        return guarded(self.name, lambda: self._attempt(item, end)).model_copy(update={"started_utc": started})
 
-    def ended(self, wait_s: float) -> list[tuple[str, Attempt]]:
-        """See `Engine`."""
-        ends = self._jobs.ended(wait_s)
-        return [(name, guarded(self.name, partial(self._attempt, name, end))) for name, end in ends]
-
-    def _attempt(self, name: str, end: End) -> Attempt:
-        item, started = self._started.pop(name)
-        place = self.out / name
-        attempt = classify(end, item, place).model_copy(update={"started_utc": started})
+    def _attempt(self, item: Item, end: End) -> Attempt:
+        place = self.out / item.name
+        attempt = classify(end, item, place)
         if attempt.outcome != "finished":
             return attempt
         try:  # the evidence again, now with the notebook that was executed
-            bundle.make(place, claim=item.folder, out=self.out / f"{name}.zip")
+            bundle.make(place, claim=item.folder, out=self.out / f"{item.name}.zip")
         except BadInput as error:
             why = f"its evidence could not be bundled: {error}"
             return attempt.model_copy(update={"outcome": "failed", "reasons": (why,)})

@@ -16,7 +16,7 @@ from ray.exceptions import RayError, RayTaskError
 
 from audit import __version__, claims
 from audit.apps.batch import parameters
-from audit.apps.batch.jobs import LocalJobs
+from audit.apps.batch.jobs import STOPPED, LocalJobs
 from audit.apps.batch.keeper import Job
 from audit.apps.batch.parameters import Values
 from audit.apps.batch.state import EXECUTED, LOG, End
@@ -60,35 +60,38 @@ class RayJobs:
         gpus = 1 if self.device == "cuda" else 0
         self.slots = jobs or max(1, int(there.get("GPU" if gpus else "CPU", 1)))
         self._audit = ray.remote(num_cpus=1, num_gpus=gpus, max_calls=1, max_retries=0)(audit_there)
-        self._running: dict[Any, Job] = {}
+        self._running: list[Any] = []
+        self._stopped = False
 
-    def start(self, job: Job) -> None:
-        """See `LocalJobs`."""
+    def run(self, job: Job) -> End:
+        """See `LocalJobs`; results are written beside the job's log before it counts as ended."""
         values = parameters.table(Path(job.parameters))
         claim, notebook = _files(Path(values["claim"])), Path(job.notebook).read_bytes()
-        self._running[self._audit.remote(job, values, claim, notebook, __version__)] = job
+        if self._stopped:
+            return STOPPED
+        asked = self._audit.remote(job, values, claim, notebook, __version__)
+        self._running.append(asked)
+        try:
+            end, files = ray.get(asked)
+        except RayTaskError as error:
+            return End(trouble=f"the Ray worker raised: {' '.join(str(error.cause).split())[:400]}")
+        except RayError as error:
+            return End(trouble=f"Ray lost the node or the worker in mid-audit ({type(error).__name__})")
+        finally:
+            self._running.remove(asked)
+        _write(files, Path(job.log).parent)
+        return End.model_validate(end)
 
-    def ended(self, wait_s: float) -> list[tuple[str, End]]:
-        """See `LocalJobs`; results are written beside each job's log before it counts as ended."""
-        done, _ = ray.wait(list(self._running), num_returns=1, timeout=wait_s)
-        return [self._taken(each) for each in done]
+    def stop(self) -> None:
+        """See `LocalJobs`."""
+        self._stopped = True
+        for asked in self._running:
+            ray.cancel(asked, force=True)
 
     def close(self) -> None:
         """See `LocalJobs`; Ray ends the workers of a driver that leaves, and audits end with theirs."""
-        for each in self._running:
-            ray.cancel(each, force=True)
+        self.stop()
         ray.shutdown()
-
-    def _taken(self, done: Any) -> tuple[str, End]:
-        job = self._running.pop(done)
-        try:
-            end, files = ray.get(done)
-        except RayTaskError as error:
-            return job.id, End(trouble=f"the Ray worker raised: {' '.join(str(error.cause).split())[:400]}")
-        except RayError as error:
-            return job.id, End(trouble=f"Ray lost the node or the worker in mid-audit ({type(error).__name__})")
-        _write(files, Path(job.log).parent)
-        return job.id, End.model_validate(end)
 
 
 def audit_there(job: Job, values: Values, claim: Files, notebook: bytes, kit: str) -> tuple[dict[str, Any], Files]:
@@ -120,13 +123,10 @@ def audit_there(job: Job, values: Values, claim: Files, notebook: bytes, kit: st
         held = os.open(os.devnull, os.O_RDONLY)
         engine = LocalJobs(jobs=1, gpus=(), locks=place, held=held)
         try:
-            engine.start(job.model_copy(update=change))
-            while not (ends := engine.ended(1.0)):
-                pass
+            end = engine.run(job.model_copy(update=change))
         finally:
             engine.close()
             os.close(held)
-        end = ends[0][1]
         return end.model_copy(update={"where": f"Ray node {node[:8]}"}).model_dump(mode="json"), _files(out)
 
 

@@ -10,7 +10,8 @@ import time
 import traceback
 from collections import deque
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import AbstractContextManager, ExitStack, contextmanager
+from concurrent.futures import FIRST_COMPLETED, Executor, Future, ThreadPoolExecutor, wait
+from contextlib import AbstractContextManager, contextmanager
 from pathlib import Path
 from typing import Protocol
 
@@ -23,23 +24,8 @@ from audit.report.progress import Progress
 ITEMS, STATE, LOCK = "items", "run.json", ".lock"
 WAIT_S = 40.0
 """Seconds that a run waits for the processes of one that was killed a moment ago."""
-LOOK_S = 1.0
 RETRIES = 2
 """Times an item is tried again after a failure outside it."""
-
-
-class Engine(Protocol):
-    """Works on items of one stage, several at once."""
-
-    @property
-    def slots(self) -> int:
-        """Items that may be at work at once."""
-
-    def start(self, item: Item) -> None:
-        """Starts an item; there must be a slot for it."""
-
-    def ended(self, wait_s: float) -> list[tuple[str, Attempt]]:
-        """Items that have ended, by name, after at most that many seconds."""
 
 
 def guarded(stage: StageName, work: Callable[[], Attempt]) -> Attempt:
@@ -61,11 +47,21 @@ class Stage(Protocol):
         """Its name, in progress and in states."""
 
     @property
-    def at_a_time(self) -> int:
-        """Items that one engine works on, from its start to its end."""
+    def slots(self) -> int:
+        """Items that may be at work at once, each in a thread of its own."""
 
-    def engine(self, out: Path, seed: int) -> AbstractContextManager[Engine]:
-        """Works on items of the run in that folder, with that seed of all inputs, and ends its processes behind it."""
+    @property
+    def at_a_time(self) -> int:
+        """Items that one `asking` is for."""
+
+    def asking(self, out: Path, seed: int) -> AbstractContextManager[Callable[[Item], Attempt]]:
+        """What asks an item of the run in that folder, with that seed of all inputs; its processes end with the body.
+
+        It may raise OSError, which ends the run.
+        """
+
+    def stop(self) -> None:
+        """Ends what is asked at this moment, if that would take long."""
 
     def needs(self, item: Item, known: ItemState) -> bool:
         """Return whether the item is to be asked, now or on resuming."""
@@ -97,7 +93,6 @@ class Run:
 
         Raises:
             OSError: a state cannot be written; every one written before stays.
-            AuditError: an engine is gone.
         """
         state.write(self.state, self._out / STATE)
         for stage in stages:
@@ -122,22 +117,27 @@ class Run:
             elif item.known != self.items[item.name].last:
                 self._keep(item, item.known)
         for first in range(0, len(rest), stage.at_a_time):
-            with stage.engine(self._out.resolve(), self.state.seed) as engine:
-                self._work(engine, deque(rest[first : first + stage.at_a_time]))
+            with stage.asking(self._out.resolve(), self.state.seed) as ask, ThreadPoolExecutor(stage.slots) as threads:
+                try:
+                    self._work(threads, stage.slots, ask, rest[first : first + stage.at_a_time])
+                except BaseException:
+                    stage.stop()
+                    raise
 
-    def _work(self, engine: Engine, waiting: deque[Item]) -> None:
-        started: dict[str, tuple[Item, ExitStack]] = {}
+    def _work(self, threads: Executor, slots: int, ask: Callable[[Item], Attempt], items: Sequence[Item]) -> None:
+        waiting, started = deque(items), dict[Future[Attempt], Item]()
         while waiting or started:
-            while waiting and len(started) < engine.slots:
-                item, shown = waiting.popleft(), ExitStack()
-                shown.enter_context(self._progress.doing(item.name))
-                started[item.name] = item, shown
-                engine.start(item)
-            for name, attempt in engine.ended(LOOK_S):
-                item, shown = started.pop(name)
-                shown.close()
-                if self._keep(item, attempt):
+            while waiting and len(started) < slots:
+                item = waiting.popleft()
+                started[threads.submit(self._shown, ask, item)] = item
+            for done in wait(started, return_when=FIRST_COMPLETED).done:
+                item = started.pop(done)
+                if self._keep(item, done.result()):
                     waiting.append(item)
+
+    def _shown(self, ask: Callable[[Item], Attempt], item: Item) -> Attempt:
+        with self._progress.doing(item.name):
+            return ask(item)
 
     def _keep(self, item: Item, attempt: Attempt) -> bool:
         """Keeps what came of an attempt; True if another is due."""

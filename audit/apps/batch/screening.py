@@ -6,7 +6,6 @@ import io
 import threading
 import time
 from collections.abc import Callable, Iterator, Sequence
-from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, replace
 from functools import partial
@@ -79,57 +78,41 @@ class Screen:
             return known.last.stage == self.name
         return known.state not in ENDED and not known.asked(self.name)
 
+    @property
+    def slots(self) -> int:
+        """See `Stage`."""
+        return machine.jobs() if self.in_parallel else 1
+
+    def stop(self) -> None:
+        """See `Stage`: the sessions of an item have limits of their own."""
+
     @contextmanager
-    def engine(self, out: Path, seed: int) -> Iterator[Threads]:
-        """See `Stage`; threads of this process, with worker processes for claimed code."""
+    def asking(self, out: Path, seed: int) -> Iterator[Callable[[Item], Attempt]]:
+        """See `Stage`; worker processes for claimed code are started when an item first needs them."""
+        lock, started = threading.Lock(), list[Workers]()
         (out / RECORDS).mkdir(parents=True, exist_ok=True)
         with ExitStack() as opened:
-            engine = Threads(self, out / RECORDS, seed, opened)
-            try:
-                yield engine
-            finally:
-                engine.threads.shutdown(cancel_futures=True)  # an interrupted run begins nothing more
 
+            def workers() -> Workers:
+                with lock:
+                    if not started:
+                        cache = opened.enter_context(OracleCache())
+                        started.append(opened.enter_context(Workers(WORKERS_AN_ITEM * self.slots, cache=cache)))
+                    return started[0]
 
-class Threads:
-    """The engine of screening stages: items in threads of this process; worker processes end with `opened`."""
+            yield lambda item: self._timed(Asked(item, out / RECORDS, seed, workers))
 
-    def __init__(self, stage: Screen, records: Path, seed: int, opened: ExitStack) -> None:
-        self.slots = machine.jobs() if stage.in_parallel else 1
-        self._stage, self._records, self._seed, self._opened = stage, records, seed, opened
-        self._lock, self._started = threading.Lock(), list[Workers]()
-        self._asked: dict[Future[Attempt], str] = {}
-        self.threads = ThreadPoolExecutor(self.slots)
-
-    def start(self, item: Item) -> None:
-        """See `Engine`."""
-        asked = Asked(item, self._records, self._seed, self._workers)
-        self._asked[self.threads.submit(self._ask, asked)] = item.name
-
-    def ended(self, wait_s: float) -> list[tuple[str, Attempt]]:
-        """See `Engine`."""
-        done, _ = wait(self._asked, timeout=wait_s, return_when=FIRST_COMPLETED)
-        return [(self._asked.pop(one), one.result()) for one in done]
-
-    def _workers(self) -> Workers:
-        """The worker processes, started when first asked for."""
-        with self._lock:
-            if not self._started:
-                cache = self._opened.enter_context(OracleCache())
-                self._started.append(self._opened.enter_context(Workers(WORKERS_AN_ITEM * self.slots, cache=cache)))
-            return self._started[0]
-
-    def _ask(self, asked: Asked) -> Attempt:
+    def _timed(self, asked: Asked) -> Attempt:
         """The attempt with its seconds; a stage that cannot answer says why, and the other items go on."""
         began = time.monotonic()
-        attempt = guarded(self._stage.name, lambda: self._answer(asked))
+        attempt = guarded(self.name, lambda: self._answer(asked))
         return attempt.model_copy(update={"seconds": round(time.monotonic() - began, 3)})
 
     def _answer(self, asked: Asked) -> Attempt:
         try:
-            return self._stage.ask(asked)
+            return self.ask(asked)
         except AuditError as error:
-            return Attempt(stage=self._stage.name, outcome="no answer", reasons=(str(error),))
+            return Attempt(stage=self.name, outcome="no answer", reasons=(str(error),))
 
 
 def claimed_of(item: Item) -> ClaimFolder:
