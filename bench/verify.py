@@ -23,7 +23,7 @@ from typing import Any
 
 from measured import ROOT, keep
 
-from audit import claims, judge
+from audit import claims, judge, report
 from audit.apps.bundle import archive, derived, pictures
 from audit.apps.bundle.make import KEPT, about, generated, sources
 from audit.measure.comparison import PREFIX
@@ -204,7 +204,7 @@ def bundle(data: bytes, more: dict[str, bytes] | None = None, *, folder: Path | 
     names = [name for name in formats.FILES if name not in KEPT]
     files = {"record.json": data, **dict.fromkeys([*names, derived.SAMPLES, derived.STATISTICS], b"x")}
     files |= {**sources(record, folder), **(more or {})}
-    files |= {pictures.name_of(one): one.png for one in pictures.draw(record) if pictures.name_of(one) not in files}
+    files |= {pictures.name_of(one): one.png for one in report.drawn(record) if pictures.name_of(one) not in files}
     files |= generated(record, files)
     files |= about(record, files, drawn_with=pictures.drawn_with())
     return archive.pack(files)
@@ -227,7 +227,7 @@ def kept(file: str, text: Callable[[int], bytes]) -> Callable[[Document], bytes]
 def chunks(document: Document) -> bytes:
     """Every figure with as many empty chunks as it may have."""
     data = judged(document)
-    drawn = pictures.draw(store.parse(data, "made"))
+    drawn = report.drawn(store.parse(data, "made"))
     empty = b"\0\0\0\0IDAT" + zlib.crc32(b"IDAT").to_bytes(4, "big")
     end = len(b"\0\0\0\0IEND\0\0\0\0")
     changed = {

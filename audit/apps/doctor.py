@@ -121,15 +121,9 @@ def _version(package: str) -> str | None:
         return None
 
 
-def output(*command: str) -> str | None:
-    """The text a tool prints, without blanks around it; None where it is absent, fails or prints nothing."""
+def first_line(*command: str) -> str | None:
+    """The first line a tool prints; None where it is absent, fails or prints nothing."""
     if shutil.which(command[0]) is None:
         return None
     result = subprocess.run(command, capture_output=True, text=True, check=False, timeout=20)
-    return (result.stdout.strip() or None) if result.returncode == 0 else None
-
-
-def first_line(*command: str) -> str | None:
-    """The first line a tool prints, or None as in `output`."""
-    text = output(*command)
-    return None if text is None else text.splitlines()[0]
+    return next(iter(result.stdout.strip().splitlines()), None) if result.returncode == 0 else None

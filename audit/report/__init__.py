@@ -25,20 +25,27 @@ def render(record: Record, folder: Path, form: Form | None = None) -> list[Path]
 
     form = form or formats.USUAL
     wanted = [formats.FORMATS[name] for name in formats.chosen(form.names)]
-    drawn = figures.draw(record)
-    files = pages(record, drawn, {one.file(form.language): (one, form.language) for one in wanted})
-    return formats.write(files, drawn, folder, stale=figures.NAMES)
+    shown = figures.draw(record)
+    files = pages(record, shown, {one.file(form.language): (one, form.language) for one in wanted})
+    return formats.write(files, shown, folder, stale=figures.NAMES)
 
 
-def pages(record: Record, drawn: Iterable[Figure], wanted: Mapping[str, tuple[Format, str]]) -> dict[str, bytes]:
+def drawn(record: Record) -> tuple[Figure, ...]:
+    """Return the figures that a record gives here."""
+    from audit.report import figures  # as above
+
+    return figures.draw(record)
+
+
+def pages(record: Record, shown: Iterable[Figure], wanted: Mapping[str, tuple[Format, str]]) -> dict[str, bytes]:
     """Return the pages of a record by the names of their files.
 
     Args:
         record: judged.
-        drawn: its figures.
+        shown: its figures.
         wanted: the format and the language of each file.
     """
     from audit.report import content, formats
 
-    view, started = content.build(record, drawn), record.environment.started_utc
+    view, started = content.build(record, shown), record.environment.started_utc
     return {file: one.make(formats.Source(view, language, started)) for file, (one, language) in wanted.items()}

@@ -9,8 +9,8 @@ from markupsafe import Markup
 
 from audit.model import sanitizer
 from audit.report.drawing import LINE, WIDE, Box, Dot, Drawing, Paint, Part, Stroke, Words
+from audit.report.markdown import environment
 from audit.report.messages import of_templates
-from audit.report.templating import environment
 from audit.report.view import Block, Code, Link, Quoted, Report
 
 SHEET = '<svg viewBox="-4 0 {} {}" role="img" aria-label="{}">\n'

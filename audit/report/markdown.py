@@ -4,12 +4,16 @@ from __future__ import annotations
 
 import html
 import re
+from collections.abc import Callable
+from pathlib import Path
+
+from jinja2 import Environment, FileSystemLoader, StrictUndefined
 
 from audit.model import sanitizer
 from audit.report.messages import of_templates
-from audit.report.templating import environment
 from audit.report.view import Code, Link, Report, Table
 
+TEMPLATES = Path(__file__).with_name("templates")
 SPECIAL = re.compile(r"[`*_\[\]|~$#!\\]")
 SIMPLE = re.compile(r"[\w.,:=+/' -]*[\w=']")
 ZERO_WIDTH = "&#8203;"
@@ -76,6 +80,19 @@ def table(shown: Table) -> Safe:
     rows = [" | ".join(value(cell) for cell in row) for row in (shown.columns, *shown.rows)]
     lines = [rows[0], rule, *rows[1:]]
     return Safe("\n".join(f"| {line} |" for line in lines))
+
+
+def environment(*, autoescape: bool, finalize: Callable[[object], object]) -> Environment:
+    """Return an environment that passes every printed value to `finalize` and refuses an unset name."""
+    return Environment(
+        loader=FileSystemLoader(TEMPLATES),
+        autoescape=autoescape,
+        finalize=finalize,
+        undefined=StrictUndefined,
+        trim_blocks=True,
+        lstrip_blocks=True,
+        keep_trailing_newline=True,
+    )
 
 
 _ENVIRONMENT = environment(autoescape=False, finalize=value)

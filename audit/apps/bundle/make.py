@@ -63,7 +63,7 @@ def complete(record: Record, given: Mapping[str, bytes], pages: Iterable[str] = 
     Raises:
         ValueError: the record's generated repairs do not follow from its sources.
     """
-    drawn = pictures.draw(record)
+    drawn = report.drawn(record)
     wanted = {name: formats.FILES[name] for name in pages if name not in KEPT}
     files = {**given, **report.pages(record, drawn, wanted), **{name_of(one): one.png for one in drawn}}
     raw = derived.samples(record)

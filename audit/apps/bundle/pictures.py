@@ -11,7 +11,6 @@ import numpy as np
 from PIL import Image
 
 from audit.apps.bundle.archive import Unsound
-from audit.model import Record
 from audit.report.formats import FIGURES
 from audit.report.view import Figure
 
@@ -24,26 +23,9 @@ CLOSE = 2
 """Levels of 255: a processor's arithmetic may round a pixel's colour otherwise."""
 
 
-_LAST: dict[tuple[str, str], tuple[Figure, ...]] = {}
-"""The figures of the record drawn last: a bundle is verified once it is made, and half a second is in each drawing."""
-
-
-def draw(record: Record) -> tuple[Figure, ...]:
-    """Return the figures that a record gives here."""
-    from audit.report import figures  # matplotlib takes half a second that other commands need not wait
-
-    key = drawn_with(), record.model_dump_json()
-    drawn = _LAST.get(key)
-    if drawn is None:
-        drawn = figures.draw(record)
-        _LAST.clear()
-        _LAST[key] = drawn
-    return drawn
-
-
 def drawn_with() -> str:
     """Return the library that draws figures here, with its version."""
-    from audit.report.figures import canvas  # as above
+    from audit.report.figures import canvas  # matplotlib would delay every command
 
     return canvas.drawn_with()
 

@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import json
-import re
-from collections import Counter
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from itertools import zip_longest
@@ -24,9 +22,6 @@ from audit.probes import CONCLUSIONS
 from audit.probes.answer import Answer, Observed, finding
 from audit.report import formats
 
-YAML_KEY = re.compile(r"^([^\s:#][^:\n]*):", re.MULTILINE)
-MOST_FORM = 200_000
-"""Bytes of the form of a notebook, which has a line a parameter."""
 SHOWN = 60
 """Characters of a line that differs."""
 
@@ -121,13 +116,11 @@ def _check_files(listed: Manifest, record: Record, files: Mapping[str, bytes]) -
 
     The pages are made with the figures of the bundle, whose pixels are compared on their own.
     """
-    for name in (one for one in KEPT if one in files):
-        _check_kept(name, files[name])
     try:
         made = generated(record, files)
     except (LookupError, ValueError) as error:
         raise Unsound(f"{RECORD} has a generated repair that does not follow from its source: {error}") from error
-    drawn = dict(pictures.compared(pictures.draw(record), files, listed.drawn_with))
+    drawn = dict(pictures.compared(report.drawn(record), files, listed.drawn_with))
     pages = {name: form for name, form in formats.FILES.items() if name in files and name not in KEPT}
     raw = derived.samples(record)
     again = {derived.SAMPLES: raw, derived.STATISTICS: derived.statistics(record, raw)}
@@ -150,7 +143,10 @@ def _compare(name: str, ours: bytes, theirs: bytes) -> None:
     if ours == theirs:
         return
     if name == derived.STATISTICS:
-        value = _json(theirs, name)
+        try:
+            value = untrusted.json_document(theirs, name)
+        except BadInput as error:
+            raise Unsound(str(error)) from error
         if encoded(value) != theirs:
             raise Unsound(f"{name} is not in the form that this kit writes")
         if found := derived.difference(json.loads(ours), value):
@@ -169,34 +165,6 @@ def _shown(line: bytes | None, other: bytes | None) -> str:
     same = next((place for place, pair in enumerate(zip(line, other, strict=False)) if pair[0] != pair[1]), None)
     start = max(0, (min(len(line), len(other)) if same is None else same) - SHOWN // 2)
     return json.dumps(sanitizer.line(line[start : start + 4 * SHOWN].decode("utf-8", "replace"), limit=SHOWN))
-
-
-def _check_kept(name: str, data: bytes) -> None:
-    """The form of a file that does not follow from the record: one reading of it."""
-    if name.endswith(".ipynb"):
-        _json(data, name)
-    if name.endswith(".pdf") and not data.startswith(b"%PDF-"):
-        raise Unsound(f"{name} is no PDF")
-    if not name.endswith(".yaml"):
-        return
-    if len(data) > MOST_FORM:
-        raise Unsound(f"{name} has {len(data):,} bytes; a form has at most {MOST_FORM:,}")
-    try:
-        text = data.decode("utf-8")
-    except UnicodeDecodeError as error:
-        raise Unsound(f"{name} is not UTF-8 at byte {error.start}") from error
-    if not text.replace("\n", "").isprintable() or text.startswith("\ufeff"):
-        raise Unsound(f"{name} holds characters that no reader sees")
-    keys = YAML_KEY.findall(text)
-    if twice := sorted(key for key, times in Counter(keys).items() if times > 1):
-        raise Unsound(f"{name}: the key {twice[0][:80]!r} is there twice; a reader could take either")
-
-
-def _json(data: bytes, name: str) -> object:
-    try:
-        return untrusted.json_document(data, name)
-    except BadInput as error:
-        raise Unsound(str(error)) from error
 
 
 _CONCLUSIONS: dict[str, Callable[[Observed], Answer]] = {**CONCLUSIONS, TIMED_OUTPUTS: outputs.conclude}

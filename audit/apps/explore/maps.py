@@ -9,7 +9,7 @@ from typing import Any
 from matplotlib.axes import Axes
 from matplotlib.colors import LinearSegmentedColormap
 from matplotlib.patches import Rectangle
-from matplotlib.ticker import FuncFormatter, LogLocator, NullFormatter
+from matplotlib.ticker import LogLocator
 
 from audit.apps.explore.choice import ASKED, Choice, answers, found
 from audit.judge.causes import shape_of
@@ -192,9 +192,6 @@ def _time_axes(axis: Axes, lines: list[Measurement]) -> None:
     axis.set_ylim(len(lines) - 0.4, -0.6)
     axis.set_xscale("log")
     low, high = axis.get_xlim()
-    close = (1.0, 1.5, 2.0, 3.0, 5.0, 7.0)
-    axis.xaxis.set_major_locator(LogLocator(subs=(1.0, 3.0) if high / low > TICKS_APART else close))
-    axis.xaxis.set_major_formatter(FuncFormatter(lambda value, _: f"{value:g}"))
-    axis.xaxis.set_minor_formatter(NullFormatter())
-    axis.set_xlabel("time of one call (ms, log scale)")
-    axis.tick_params(axis="y", length=0)
+    canvas.log_axis(axis, low, high, "time of one call (ms, log scale)")
+    if high / low <= TICKS_APART:
+        axis.xaxis.set_major_locator(LogLocator(subs=(1.0, 1.5, 2.0, 3.0, 5.0, 7.0)))

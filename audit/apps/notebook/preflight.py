@@ -15,9 +15,7 @@ from audit.apps.doctor import Check
 from audit.apps.notebook.claim import ClaimForm
 from audit.apps.notebook.form import AuditForm
 from audit.apps.notebook.shown import Markdown, table
-from audit.build.cuda import toolchain
 from audit.claims import ClaimFolder
-from audit.model.errors import BadInput
 from audit.model.gpus import names_in
 
 GPU = "GPU"
@@ -41,12 +39,9 @@ class Gpu:
 
 @dataclass(frozen=True)
 class Machine:
-    """Facts about this machine; None for an absent part."""
+    """Facts about this machine; None without a GPU."""
 
     gpu: Gpu | None
-    torch_cuda: toolchain.Release | None
-    nvcc: toolchain.Release | None
-    ninja: bool
     free_bytes: int
     runtime: str
 
@@ -61,18 +56,8 @@ def preflight(form: AuditForm) -> Markdown:
 
 def look() -> Machine:
     """This machine, without loading torch."""
-    home = toolchain.cuda_home()
-    text = None if home is None else doctor.output(str(home / "bin" / "nvcc"), "--version")
-    try:
-        torch_cuda = toolchain.torch_release()[1]
-        nvcc = None if text is None else toolchain.parse_nvcc(text)[0]
-    except BadInput:
-        torch_cuda = nvcc = None
     return Machine(
-        gpu=_gpu(doctor.output("nvidia-smi", f"--query-gpu={QUERY}", "--format=csv,noheader,nounits")),
-        torch_cuda=torch_cuda,
-        nvcc=nvcc,
-        ninja=_ninja(),
+        gpu=_gpu(doctor.first_line("nvidia-smi", f"--query-gpu={QUERY}", "--format=csv,noheader,nounits")),
         free_bytes=shutil.disk_usage(Path.cwd()).free,
         runtime=os.environ.get("COLAB_RELEASE_TAG", "not Colab"),
     )
@@ -84,10 +69,6 @@ def card(machine: Machine, folder: ClaimFolder | None) -> list[Check]:
         _device(machine, folder),
         _clocks(machine),
         *_triton(machine, folder),
-        _match(machine),
-        doctor.optional(
-            "ninja", "there" if machine.ninja else None, "needed only to build for a GPU: pip install ninja"
-        ),
         _disk(machine),
         Check("runtime", "ok", f"{machine.runtime}, Python {platform.python_version()}"),
     ]
@@ -128,18 +109,6 @@ def _triton(machine: Machine, folder: ClaimFolder | None) -> list[Check]:
     return [Check("Triton", "--" if old else "ok", found, advice)]
 
 
-def _match(machine: Machine) -> Check:
-    """torch refuses a toolkit of another major release, and warns of another minor one."""
-    found = f"torch for CUDA {_dotted(machine.torch_cuda)}, nvcc {_dotted(machine.nvcc)}"
-    if machine.torch_cuda is None or machine.nvcc is None:
-        return Check("torch and nvcc", "--", found, "nothing is built for a GPU here")
-    if machine.torch_cuda == machine.nvcc:
-        return Check("torch and nvcc", "ok", found)
-    if machine.torch_cuda[0] == machine.nvcc[0]:
-        return Check("torch and nvcc", "ok", found, "another minor release: torch warns and builds")
-    return Check("torch and nvcc", "--", found, "another major release: nothing is built for a GPU; do not swap torch")
-
-
 def _disk(machine: Machine) -> Check:
     enough = machine.free_bytes >= LEAST_FREE_BYTES
     advice = "" if enough else "builds may fail for want of room"
@@ -149,20 +118,8 @@ def _disk(machine: Machine) -> Check:
 def _gpu(answer: str | None) -> Gpu | None:
     if answer is None:
         return None
-    fields = [field.strip() for field in answer.splitlines()[0].split(",")]
+    fields = [field.strip() for field in answer.split(",")]
     name, driver, capability, sm, memory, most = fields
     clocks = f"SM {sm} of {most} MHz, memory {memory} MHz"
     known = re.fullmatch(r"(\d+)\.(\d)", capability)
     return Gpu(name, driver, int(known[1] + known[2]), clocks) if known else None
-
-
-def _ninja() -> bool:
-    try:
-        toolchain.ninja_folder()
-    except BadInput:
-        return False
-    return True
-
-
-def _dotted(release: toolchain.Release | None) -> str:
-    return "none" if release is None else f"{release[0]}.{release[1]}"

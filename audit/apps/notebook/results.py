@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from urllib.parse import quote
 
-from audit.apps.bundle import pictures
+from audit import report
 from audit.apps.notebook.claim import FORMATS
 from audit.apps.notebook.form import OneAuditForm
 from audit.apps.notebook.shown import Markdown, Picture, offer, table, written
@@ -111,7 +111,7 @@ def _link(file: Path) -> markdown.Safe:
 
 def _page(record: Record, language: str) -> Report:
     """The report in that language, its figures drawn once for a record."""
-    return translated(content.build(record, pictures.draw(record)), language)
+    return translated(content.build(record, report.drawn(record)), language)
 
 
 def source(folder: ClaimFolder) -> Markdown:
