@@ -45,7 +45,7 @@ def pages(record: Record, shown: Iterable[Figure], wanted: Mapping[str, tuple[Fo
         shown: its figures.
         wanted: the format and the language of each file.
     """
-    from audit.report import content, formats
+    from audit.report import content
 
-    view, started = content.build(record, shown), record.environment.started_utc
-    return {file: one.make(formats.Source(view, language, started)) for file, (one, language) in wanted.items()}
+    view = content.build(record, shown)
+    return {file: one.make(view, language) for file, (one, language) in wanted.items()}

@@ -26,6 +26,7 @@ def build(record: Record, figures: Iterable[Figure]) -> Report:
         lead=claimed.lead(record),
         notice=outcome.notice(record),
         footer=message("page.footer", schema=str(record.schema_)),
+        made_utc=record.environment.started_utc,
         sections=(
             outcome.section(record, first),
             provenance.reproduce(record),

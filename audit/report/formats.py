@@ -37,21 +37,12 @@ USUAL = Form()
 
 
 @dataclass(frozen=True)
-class Source:
-    """The source of a format: the view in English, the wanted language, and when the audit started."""
-
-    report: Report
-    language: str
-    made_utc: str
-
-
-@dataclass(frozen=True)
 class Format:
-    """A format: the stem and ending of its file, and the function that makes it."""
+    """A format: the stem and ending of its file, and what makes it of the view, in English, for a language."""
 
     stem: str
     ending: str
-    make: Callable[[Source], bytes]
+    make: Callable[[Report, str], bytes]
 
     def file(self, language: str) -> str:
         """Return the name of the file in that language."""
@@ -101,32 +92,31 @@ def write(
     return list(files)
 
 
-def _markdown(source: Source) -> bytes:
+def _markdown(report: Report, language: str) -> bytes:
     """What is folded in the HTML is left out: the record has it."""
-    whole = source.report
-    open_ones = replace(whole, sections=tuple(one for one in whole.sections if not one.folded))
-    return markdown.render(translated(open_ones, source.language), figures=FIGURES).encode()
+    open_ones = replace(report, sections=tuple(one for one in report.sections if not one.folded))
+    return markdown.render(translated(open_ones, language), figures=FIGURES).encode()
 
 
-def _html(source: Source) -> bytes:
-    return html.render(translated(source.report, source.language)).encode()
+def _html(report: Report, language: str) -> bytes:
+    return html.render(translated(report, language)).encode()
 
 
-def _pdf(source: Source) -> bytes:
-    return browser.pdf(_html(source).decode(), made_utc=source.made_utc)
+def _pdf(report: Report, language: str) -> bytes:
+    return browser.pdf(_html(report, language).decode(), made_utc=report.made_utc)
 
 
-def _fitting(source: Source, slugs: tuple[str, ...], most: int) -> bytes:
+def _fitting(report: Report, language: str, slugs: tuple[str, ...], most: int) -> bytes:
     """Return those sections without tables and pictures, cut to fit, with the name of what is attached below."""
-    known = {section.slug: section for section in source.report.sections}
+    known = {section.slug: section for section in report.sections}
     whole = known["reproduce"]  # the second command renders what is attached
     known["reproduce"] = replace(whole, paragraphs=whole.paragraphs[:1], commands=whole.commands[:1])
     sections = tuple(replace(known[slug], tables=(), figures=()) for slug in slugs)
-    footer = message("page.attached", file=FORMATS["html"].file(source.language))
-    short = replace(source.report, sections=sections, footer=footer)
+    footer = message("page.attached", file=FORMATS["html"].file(language))
+    short = replace(report, sections=sections, footer=footer)
 
-    def made(report: Report, characters: int) -> str:
-        return markdown.render(clipped(translated(report, source.language), characters))
+    def made(cut: Report, characters: int) -> str:
+        return markdown.render(clipped(translated(cut, language), characters))
 
     return fitting(short, most, made).encode()
 

@@ -11,7 +11,7 @@ from audit.report.drawing import Drawing
 Tone = Literal["holds", "fails", "open"]
 MARKS = frozenset(
     {
-        *(("Card", "tone"), ("Section", "slug"), ("Figure", "name"), ("Report", "language")),
+        *(("Card", "tone"), ("Section", "slug"), ("Figure", "name"), ("Report", "language"), ("Report", "made_utc")),
         *(("Box", "fill"), ("Box", "edge"), ("Stroke", "paint"), ("Dot", "fill"), ("Dot", "edge")),
         *(("Words", "paint"), ("Words", "anchor")),
     }
@@ -106,7 +106,10 @@ class Section:
 
 @dataclass(frozen=True)
 class Report:
-    """A whole report; `notice` is shown above everything else, `remark` under the title."""
+    """A whole report; `notice` is shown above everything else, `remark` under the title.
+
+    `made_utc` is when its audit started, for formats that are dated.
+    """
 
     title: str
     lead: str
@@ -115,6 +118,7 @@ class Report:
     sections: tuple[Section, ...]
     remark: str = ""
     language: str = "en"
+    made_utc: str = ""
 
 
 def mapped(value: Viewed, change: Callable[[str], str]) -> Viewed:

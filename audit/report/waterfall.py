@@ -94,12 +94,16 @@ def defended(record: Record) -> str | None:
 
 
 def ratios(record: Record, name: str, precision: str) -> tuple[Step, ...]:
-    """Return a variant's ratio to eager and to the strongest baseline of that precision class."""
+    """Return the steps of a variant, one a comparison."""
+    return tuple(_step(record, name, one, precision) for one in comparisons(record, name, precision))
+
+
+def comparisons(record: Record, name: str, precision: str) -> list[Comparison]:
+    """Return a variant compared with eager and with the strongest baseline of that precision class."""
     wrong = wrong_baselines(record.findings)
     best = strongest(record.measurements, precision, wrong=wrong, beside=name)
-    rivals = dict.fromkeys([BASELINE, *([best] if best else [])])
-    found = [compared(record.measurements, name, rival) for rival in rivals if rival not in wrong]
-    return tuple(_step(record, name, one, precision) for one in found if one is not None)
+    rivals = dict.fromkeys(one for one in (BASELINE, best) if one and one not in wrong)
+    return [found for one in rivals if (found := compared(record.measurements, name, one)) is not None]
 
 
 def floors_ms(record: Record) -> tuple[float | None, float | None]:

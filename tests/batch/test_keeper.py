@@ -16,7 +16,8 @@ from audit.build.cuda import gpu
 
 CODE = """
 import os, subprocess, sys, tempfile, time
-from audit.apps.batch.keeper import Job, Keeper
+from audit.apps.batch.keeper import Keeper
+from audit.apps.batch.state import Job
 
 def body(job, tells):
     quiet = dict(stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)

@@ -12,8 +12,7 @@ import pytest
 from audit.apps import bundle, cli
 from audit.apps.batch import state as states
 from audit.apps.batch.jobs import python_path
-from audit.apps.batch.keeper import Job
-from audit.apps.batch.state import ItemState
+from audit.apps.batch.state import ItemState, Job
 from audit.model.errors import AuditError
 from tests.batch import tiny
 

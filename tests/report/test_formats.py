@@ -16,7 +16,7 @@ from audit.apps import cli
 from audit.model import Record
 from audit.model.errors import BadInput
 from audit.report import browser, content, evidence, figures, outcome
-from audit.report.formats import COMMENT_CHARACTERS, FORMATS, OPENREVIEW_CHARACTERS, Form, Source, chosen
+from audit.report.formats import COMMENT_CHARACTERS, FORMATS, OPENREVIEW_CHARACTERS, Form, chosen
 from audit.report.messages import LANGUAGES, Recorded, message, wordings
 from audit.report.quantities import shape
 from audit.report.shortening import beginning
@@ -30,7 +30,7 @@ RECORDS: dict[str, Record] = {
 
 
 def made(record: Record, name: str, language: str) -> str:
-    return FORMATS[name].make(Source(content.build(record, ()), language, "")).decode()
+    return FORMATS[name].make(content.build(record, ()), language).decode()
 
 
 @pytest.mark.parametrize("language", LANGUAGES)
@@ -211,7 +211,7 @@ def test_a_run_refuses_a_format_before_it_starts(capsys: pytest.CaptureFixture[s
 def test_a_page_with_all_its_pictures_stays_small() -> None:
     record = RECORDS["h100"]
     view = content.build(record, figures.draw(record))
-    assert 100_000 < len(FORMATS["html"].make(Source(view, "ja", ""))) < 400_000
+    assert 100_000 < len(FORMATS["html"].make(view, "ja")) < 400_000
 
 
 @pytest.mark.parametrize(

@@ -8,7 +8,7 @@ import pytest
 
 from audit.model import Record, sanitizer
 from audit.report import content, figures, html, markdown
-from audit.report.formats import COMMENT_CHARACTERS, FORMATS, Source
+from audit.report.formats import COMMENT_CHARACTERS, FORMATS
 from audit.report.messages import LANGUAGES
 from audit.report.view import Code, Link
 from tests.conftest import some
@@ -58,7 +58,7 @@ MARKDOWN = sorted((name, language) for name, language in MADE if name != "html")
 def texts() -> dict[tuple[str, str], str]:
     record = hostile_record()
     view = content.build(record, figures.draw(record))
-    return {(name, language): FORMATS[name].make(Source(view, language, "")).decode() for name, language in MADE}
+    return {(name, language): FORMATS[name].make(view, language).decode() for name, language in MADE}
 
 
 class Tags(HTMLParser):

@@ -9,7 +9,7 @@ from itertools import cycle, islice
 import pytest
 
 from audit.report import content, record_sentences
-from audit.report.formats import FORMATS, Source
+from audit.report.formats import FORMATS
 from audit.report.messages import Recorded
 from audit.report.view import Report
 from tests.report.fixture import triangular
@@ -51,7 +51,7 @@ def report(size: int, sentence: Callable[[int], str]) -> Report:
 def test_every_form(name: str, sentence: Callable[[int], str]) -> None:
     def written(made: Report) -> None:
         record_sentences._read.cache_clear()
-        FORMATS[name].make(Source(made, "ja", ""))
+        FORMATS[name].make(made, "ja")
 
     assert grows_in_line(written, lambda size: report(4 * size, sentence))
 

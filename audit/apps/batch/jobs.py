@@ -16,8 +16,7 @@ from multiprocessing.process import BaseProcess
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from audit.apps.batch.keeper import Job
-from audit.apps.batch.state import End
+from audit.apps.batch.state import End, Job
 from audit.build.cuda import toolchain
 from audit.build.cuda.gpu import LOCK_FILE as VARIABLE
 from audit.model.errors import BadInput
@@ -30,7 +29,7 @@ THREADS = ("OPENBLAS_NUM_THREADS", "OMP_NUM_THREADS", "MKL_NUM_THREADS")
 INLINE = "module://matplotlib_inline.backend_inline"
 """The backend a kernel sets for matplotlib before it is imported, unless one was chosen."""
 PRELOADED = [
-    "audit.apps.batch.launcher", "audit.apps.notebook", "audit.report.figures", "ipykernel.kernelapp",
+    "audit.apps.batch.keeper", "audit.apps.notebook", "audit.report.figures", "ipykernel.kernelapp",
     "ipykernel.ipkernel", "ipykernel.zmqshell", "matplotlib_inline.backend_inline", "nbclient", "papermill.cli",
 ]  # fmt: skip
 CLOSING_S = 30.0
@@ -71,7 +70,7 @@ class LocalJobs:
 
     def run(self, job: Job) -> End:
         """Runs a job to its end; there must be a slot for it."""
-        from audit.apps.batch.launcher import keep  # Jupyter, which a batch on Ray need not have here
+        from audit.apps.batch.keeper import keep  # Jupyter, which a batch on Ray need not have here
 
         with self._gpu() as own:
             limit_s = A_GPU * job.limit_s if own else job.limit_s

@@ -20,9 +20,8 @@ from audit.apps import bundle
 from audit.apps.batch import parameters, state
 from audit.apps.batch.items import Item
 from audit.apps.batch.jobs import LocalJobs
-from audit.apps.batch.keeper import Job
 from audit.apps.batch.run import ITEMS, guarded
-from audit.apps.batch.state import EXECUTED, FULL, LOG, Attempt, End, ItemState, Outcome, StageName
+from audit.apps.batch.state import EXECUTED, FULL, LOG, Attempt, End, ItemState, Job, Outcome, StageName
 from audit.model import store
 from audit.model.errors import BadInput
 from audit.model.store import RECORD
@@ -103,7 +102,7 @@ def finished(item: Item, known: ItemState, out: Path) -> bool:
         record = store.read(out / item.name / RECORD)
     except BadInput:
         return False
-    return record.verdict.name != "incomplete" and record.claim.sources == item.sources
+    return record.verdict.name != "incomplete" and set(item.sources) <= set(record.claim.sources)
 
 
 def clear(item: Item, out: Path) -> None:
@@ -188,7 +187,7 @@ def _of_record(item: Item, path: Path) -> tuple[Outcome, str, str]:
         record = store.read(path)
     except BadInput:
         return "failed", f"the notebook ended and left no {RECORD}", ""
-    if record.claim.sources != item.sources:
+    if not set(item.sources) <= set(record.claim.sources):  # which has headers too, once a compiler has read them
         return "failed", f"{RECORD} is of other files than the claim had when the batch began", ""
     if record.verdict.name == "incomplete":
         return "failed", "the notebook ended before the audit did: its record is incomplete", ""

@@ -17,9 +17,8 @@ from ray.exceptions import RayError, RayTaskError
 from audit import __version__, claims
 from audit.apps.batch import parameters
 from audit.apps.batch.jobs import STOPPED, LocalJobs
-from audit.apps.batch.keeper import Job
 from audit.apps.batch.parameters import Values
-from audit.apps.batch.state import EXECUTED, LOG, End
+from audit.apps.batch.state import EXECUTED, LOG, End, Job
 from audit.model import atomic
 from audit.model.errors import AuditError, BadInput
 

@@ -90,6 +90,18 @@ class End(Frozen):
     where: str | None = None
 
 
+class Job(Frozen):
+    """One attempt to run: a notebook, its parameters file, where its results, its log and its folder are."""
+
+    notebook: str
+    parameters: str
+    executed: str
+    log: str
+    folder: str
+    limit_s: float
+    env: dict[str, str] = Field(default_factory=dict)
+
+
 class Attempt(Frozen):
     """One item at one stage.
 

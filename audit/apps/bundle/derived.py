@@ -16,11 +16,10 @@ from typing import Any
 
 from audit import judge
 from audit.apps.bundle.archive import encoded, sha256
-from audit.measure import compared, strongest, wrong_baselines
 from audit.measure.samples import order_effect, outliers
 from audit.model import Measurement, Record, Rung, sanitizer
 from audit.model.store import RECORD
-from audit.report import safe_csv
+from audit.report import safe_csv, waterfall
 from audit.run.ratios import interval
 
 CRATE = "ro-crate-metadata.json"
@@ -103,16 +102,12 @@ def _timing(one: Measurement) -> dict[str, Any]:
 
 def _ratios(record: Record, rungs: tuple[Rung, ...]) -> list[dict[str, Any]]:
     """Each passing variant against eager and against the strongest baseline of its precision class."""
-    wrong = wrong_baselines(record.findings)
     ratios = []
     for rung in (one for one in rungs if one.state == "passed"):
-        best = strongest(record.measurements, rung.precision, wrong=wrong, beside=rung.variant)
-        for baseline in dict.fromkeys(one for one in (judge.BASELINE, best) if one and one not in wrong):
-            found = compared(record.measurements, rung.variant, baseline)
-            if found is not None:
-                names, ratio = {"variant": rung.variant, "baseline": baseline}, found.ratio
-                values = {"value": ratio.value, "low": ratio.low, "high": ratio.high, "blocks": ratio.blocks}
-                ratios.append({**names, **values, "doubt": found.doubt})
+        for one in waterfall.comparisons(record, rung.variant, rung.precision):
+            names, ratio = {"variant": rung.variant, "baseline": one.baseline}, one.ratio
+            values = {"value": ratio.value, "low": ratio.low, "high": ratio.high, "blocks": ratio.blocks}
+            ratios.append({**names, **values, "doubt": one.doubt})
     return ratios
 
 
