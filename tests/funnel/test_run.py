@@ -165,7 +165,7 @@ def test_the_page_says_what_was_settled_where_and_shows_names_only(tmp_path: Pat
     funnel.run(stages)
     states = list(funnel.items.values())
     written = summary.write(funnel.state, states, tmp_path, stages=SCREENING, about={})
-    names = ["summary.html", "summary.md", "summary.csv", "summary.json", "verdicts.png", "funnel.png"]
+    names = ["summary.html", "summary.md", "summary.csv", "summary.json"]
     assert [file.name for file in written] == names
     page, text = (tmp_path / "summary.html").read_text(), (tmp_path / "summary.md").read_text()
     assert "3 items: 2 settled, 1 passed on." in text
@@ -182,6 +182,6 @@ def test_the_page_names_the_machine_of_each_stage() -> None:
         StageRun(stage="gpu", items=1, seconds=1.0, machine="NVIDIA T4; a processor, 2 cores"),
     ]
     funnel = RunState(collection="made", items=2, seed=1, runs=tuple(runs))
-    section = summary.build(funnel, [], summary.by_stage(funnel, [], SCREENING), {}, ()).sections[1]
+    section = summary.build(funnel, [], summary.by_stage(funnel, [], SCREENING), {}).sections[1]
     parts = ("a processor, 2 cores: lint, emulated.", "NVIDIA T4; a processor, 2 cores: gpu.")
     assert section.bullets == tuple(f"Measured on {one}" for one in parts)

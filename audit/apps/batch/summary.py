@@ -13,8 +13,8 @@ from urllib.parse import quote
 from audit.apps.batch import state
 from audit.apps.batch.state import EXECUTED, LOG, MEANINGS, SEVERITY, STAGES, ItemState, RunState, StageName, State
 from audit.model import atomic, sanitizer
-from audit.report import formats, html, markdown, safe_csv
-from audit.report.view import Figure, Report, Section, Table
+from audit.report import html, markdown, safe_csv
+from audit.report.view import Report, Section, Table
 
 NAME = "summary"
 COLUMNS = ("Id", "Collection", "Stage", "State", "Verdict", "Hints", "Seconds", "Attempts", "Why")
@@ -71,24 +71,22 @@ class StageCount:
 def write(
     run: RunState, items: Sequence[ItemState], folder: Path, *, stages: Sequence[StageName], about: dict[str, str]
 ) -> list[Path]:
-    """Writes `summary.html`, `.md`, `.csv` and `.json`, and `figures`; the same states give the same bytes.
+    """Writes `summary.html`, `.md`, `.csv` and `.json`; the same states give the same bytes.
 
     `stages` are those that an item can come to, in their order; `about` holds facts about the whole run, by name.
 
     Raises:
         OSError: the folder cannot be written.
     """
-    from audit.apps.batch import figures  # matplotlib takes half a second that a refused run need not wait
-
     counted = by_stage(run, items, stages)
-    report = build(run, items, counted, about, figures.of_run(items, counted))
+    report = build(run, items, counted, about)
     rows = [row(run, item) for item in sorted(items, key=ORDERS["name"])]
     files = {
         f"{NAME}.html": _html(report, run, items, folder).encode(),
-        f"{NAME}.md": markdown.render(report, figures=formats.FIGURES).encode(),
+        f"{NAME}.md": markdown.render(report).encode(),
         f"{NAME}.csv": safe_csv.text(COLUMNS, rows).encode(),
         f"{NAME}.json": (json.dumps(_data(run, items, counted, about), indent=1) + "\n").encode(),
-    } | {f"{formats.FIGURES}/{one.name}.png": one.png for section in report.sections for one in section.figures}
+    }
     for name, data in files.items():
         atomic.write(folder / name, data)
     return [folder / name for name in files]
@@ -106,10 +104,7 @@ def text(run: RunState, items: Sequence[ItemState], stages: Sequence[StageName])
     return "\n".join(map(sanitizer.row, lines))
 
 
-def build(
-    run: RunState, items: Sequence[ItemState], counted: Sequence[StageCount], about: dict[str, str],
-    figures: tuple[Figure, ...],
-) -> Report:  # fmt: skip
+def build(run: RunState, items: Sequence[ItemState], counted: Sequence[StageCount], about: dict[str, str]) -> Report:
     """The whole page in Markdown; in HTML its last table is there in every order."""
     rows = tuple((run.collection, *cells, f"{number:,}") for *cells, number in counts(items))
     there = {item.state for item in items}
@@ -121,7 +116,7 @@ def build(
         notice=None,
         footer=f"Made from the states of the items alone; the seed of the run is {run.seed}.",
         sections=(
-            Section("Verdicts and states", "counts", facts=tuple(about.items()), figures=figures,
+            Section("Verdicts and states", "counts", facts=tuple(about.items()),
                     bullets=tuple(f"{one}: {meaning}" for one, meaning in MEANINGS.items() if one in there),
                     tables=(Table("Items by state and verdict", COUNTED, rows, frozenset({4})),) if rows else ()),
             Section("Stages", "stages", facts=tuple(STAGES[one.stage] for one in counted),
