@@ -37,8 +37,7 @@ class Progress:
         self._started = self._last = time.monotonic()
         self.running = ""
         """The running stage; empty where none runs."""
-        self._at_work = 0
-        self._busy_s, self._busy_since = 0.0, self._started
+        self._counted_since = self._started
         self._lock = threading.Lock()
         self._rewrites, self._status = self._stream.isatty(), ""
         self._doing: dict[str, float] = {}
@@ -55,7 +54,6 @@ class Progress:
         before, began, ended = self.running, time.monotonic(), threading.Event()
         ticker = threading.Thread(target=self._tick, args=(name, ended), daemon=True)
         self.running = name
-        self._count(1)
         self._watch(self)
         ticker.start()
         try:
@@ -65,7 +63,6 @@ class Progress:
             ticker.join()
             self._show("")
             self.stages.append((name, round(time.monotonic() - began, 2)))
-            self._count(-1)
             self.running = before
             self._watch(self)
 
@@ -82,8 +79,7 @@ class Progress:
     def begin(self, pieces: int) -> None:
         """Start to count anew, with pieces of another size: their share and their pace tell nothing of earlier ones."""
         with self._lock:
-            self._expected, self._done = pieces, 0
-            self._busy_s, self._busy_since = 0.0, time.monotonic()
+            self._expected, self._done, self._counted_since = pieces, 0, time.monotonic()
 
     def advance(self, pieces: int = 1) -> None:
         """Count pieces of work as done."""
@@ -104,8 +100,7 @@ class Progress:
         """Return the share done and the time left at the pace so far; empty where too little is done to show a pace."""
         if self.share < LEAST_SHARE:
             return ""
-        with self._lock:
-            spent = self._busy_s + (time.monotonic() - self._busy_since if self._at_work else 0.0)
+        spent = time.monotonic() - self._counted_since
         rest = f"about {spent * (1 - self.share) / self.share:.0f} s left"
         return "100% done" if self.share == 1 else f"{min(99, round(100 * self.share))}% done, {rest}"
 
@@ -129,13 +124,6 @@ class Progress:
         finally:
             with self._lock:
                 self._doing.pop(what, None)
-
-    def _count(self, stages: int) -> None:
-        """Count running stages: time with several counts once, time between two, as in a notebook, not at all."""
-        with self._lock:
-            now = time.monotonic()
-            self._busy_s += now - self._busy_since if self._at_work else 0.0
-            self._at_work, self._busy_since = self._at_work + stages, now
 
     def _tick(self, name: str, ended: threading.Event) -> None:
         while not ended.wait(LOOK_S):

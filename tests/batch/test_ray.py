@@ -69,7 +69,7 @@ def test_a_node_lost_in_mid_audit_costs_an_attempt_and_no_record(
     assert "tried again: Ray lost the node or the worker in mid-audit" in printed
     for name in names:
         entry = states.read(ItemState, out / "items" / f"{name}.json")
-        (*_, last) = entry.tried
+        (*_, last) = entry.attempts
         assert last.end is not None
         assert (last.end.where or "").startswith("Ray node ")
         assert bundle.verify(out / f"{name}.zip").record.verdict.name == entry.verdict

@@ -151,11 +151,6 @@ class ItemState(Frozen):
         return sum(one.hints for one in self.attempts)
 
     @property
-    def tried(self) -> tuple[Attempt, ...]:
-        """The attempts that ran a notebook."""
-        return tuple(one for one in self.attempts if one.end is not None)
-
-    @property
     def state(self) -> State:
         """The outcome of the latest attempt."""
         return self.last.outcome if self.last else "not run"
