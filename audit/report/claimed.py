@@ -69,7 +69,6 @@ def _ratios(claim: Claim) -> tuple[Table, ...]:
 
 
 def _by(claim: Claim, number: Speedup | Observation | None) -> str:
-    """Return who states a number, where, and how it is known."""
     if number is None:
         return message("word.nobody")
     who = Recorded(number.by or claim.source.authors)

@@ -149,7 +149,6 @@ def fastest_passing(record: Record | None) -> str | None:
 
 
 def _stated(gpu: str, records: Sequence[Record]) -> tuple[str, str, str]:
-    """Return a GPU, its claimed ratio and its fp32 floor."""
     floor = milliseconds(evidence.real(_floor(records, gpu), "floor_ms"), absent=UNKNOWN)
     return gpu, evidence.claimed_ratio(records[0], gpu), floor
 
@@ -161,7 +160,6 @@ def _floor(records: Sequence[Record], gpu: str) -> Finding | None:
 
 
 def _fastest_here(own: Record | None) -> tuple[str, str]:
-    """Return the fastest passing fp32 variant with its time, and its ratio to eager."""
     name = fastest_passing(own)
     if own is None or name is None:
         return NOT_MEASURED, NOT_MEASURED

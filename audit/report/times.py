@@ -69,7 +69,6 @@ def _over(step: waterfall.Step) -> str:
 
 
 def _named(name: str) -> str:
-    """Return a cell for a timed callable."""
     return evidence.callable_title(name) if name.startswith(PREFIX) else Code(name)
 
 
@@ -122,7 +121,6 @@ def _controls(record: Record) -> list[str]:
 
 
 def _wrong(record: Record) -> list[str]:
-    """Return the baselines whose own timed calls gave wrong results."""
     names = joined("comma", map(evidence.callable_title, sorted(wrong_baselines(record.findings))))
     return [message("times.wrong_baselines", names=names)] if names else []
 

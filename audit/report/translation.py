@@ -32,29 +32,26 @@ def translated(report: Report, language: str) -> Report:
     if language not in LANGUAGES:
         raise BadInput(f"language {language}: unknown; known: {', '.join(LANGUAGES)}")
     if language == report.language:
-        return mapped(report, in_english)
+        return mapped(report, lambda text: worded(text, language))
     shown = mapped(report, lambda text: _paragraph(text, language))
     return replace(shown, language=language, remark=worded(message("page.quoted"), language))
 
 
 def worded(text: str, language: str) -> str:
     """Return a text of any kind in that language, as a part of a longer one."""
+    english = language == "en"
     if isinstance(text, Message):
         arguments = {name: worded(value, language) for name, value in text.arguments.items()}
-        return wordings()[text.key][language].format(**arguments)
+        return Message(text.key, arguments) if english else wordings()[text.key][language].format(**arguments)
     if isinstance(text, Joined):
-        return wordings()[text.separator][language].join(worded(part, language) for part in text.parts)
-    return record_sentences.translated(_named(text), language) if isinstance(text, Recorded) else text
-
-
-def in_english(text: str) -> str:
-    """Return a text of any kind in English, what it has of the record with titles in place of names of the kit's."""
-    if isinstance(text, Message):
-        return Message(text.key, {name: in_english(value) for name, value in text.arguments.items()})
-    if isinstance(text, Joined):
-        return Joined(text.separator, map(in_english, text.parts))
+        parts = [worded(part, language) for part in text.parts]
+        return Joined(text.separator, parts) if english else wordings()[text.separator][language].join(parts)
     if not isinstance(text, Recorded):
         return text
+    return _in_english(text) if english else record_sentences.translated(_named(text), language)
+
+
+def _in_english(text: str) -> str:
     shown = PROBE.sub(lambda found: f'"{evidence.title(found[0])}"', _named(text))
     for old, new in record_sentences.texts(RECORDS).items():
         shown = shown.replace(old, new)

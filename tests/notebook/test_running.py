@@ -10,7 +10,7 @@ from types import SimpleNamespace
 import pytest
 
 from audit.apps import notebook
-from audit.apps.notebook.running import Log, folded
+from audit.apps.notebook.results import Log, folded
 from audit.apps.notebook.shown import Bar
 from audit.model.errors import BadInput
 from audit.report.progress import Progress

@@ -21,7 +21,7 @@ from audit.model.record import RatioState, ResultState, TaskState
 from audit.probes import OF_THE_CLAIM, PROBES
 from audit.report import content, figures, outcome, record_sentences, sizes
 from audit.report.messages import LANGUAGES, TEXTS, Joined, Message, Recorded, joined, message, wordings
-from audit.report.translation import in_english, translated, worded
+from audit.report.translation import translated, worded
 from audit.report.view import Block, Code, Link, Quoted, Report, mapped
 from audit.review.rules import RULES
 from tests.conftest import some
@@ -264,8 +264,8 @@ def test_english_is_what_the_report_was_made_in() -> None:
      ("no kernel of its own; 11 launches of a library's", "no kernel of its own; 11 launches of a library's")],
 )  # fmt: skip
 def test_english_of_a_record_has_titles_in_place_of_names(record: str, shown: str) -> None:
-    assert in_english(message("form.sentence", sentence=Recorded(record))) == f"{shown}."
-    assert in_english(record) == record, "words of others stay"
+    assert worded(message("form.sentence", sentence=Recorded(record)), "en") == f"{shown}."
+    assert worded(record, "en") == record, "words of others stay"
 
 
 def test_an_unknown_language_names_the_known_ones() -> None:

@@ -7,6 +7,7 @@ import io
 import json
 import shutil
 import tomllib
+from html import escape
 from pathlib import Path
 
 import pytest
@@ -16,7 +17,6 @@ from audit.apps import explore
 from audit.apps.batch import summary
 from audit.apps.batch.state import SCREENING, RunState
 from audit.apps.bundle import derived
-from audit.apps.explore import _escaped
 from audit.apps.explore import choice as choices
 from audit.apps.notebook import results
 from audit.apps.notebook.shown import table
@@ -148,7 +148,7 @@ def test_pickers_and_figures_of_a_record(record: Record) -> None:
     drawn = explore.figures(record, choices.first(record))
     for figure in some(drawn):
         assert not unseen(figure.alt + figure.caption)
-        assert not Page(_escaped(figure.caption)).elements
+        assert not Page(escape(figure.caption)).elements
 
 
 def test_a_bundle_for_other_tools(record: Record) -> None:

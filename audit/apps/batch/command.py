@@ -194,7 +194,6 @@ def _terminated() -> Iterator[None]:
 
 
 def _summarise(run: Run, out: Path, stages: Sequence[StageName], about: dict[str, str]) -> list[Path]:
-    """The pages of the run."""
     try:
         return summary.write(run.state, list(run.items.values()), out, stages=stages, about=about)
     except OSError as error:

@@ -7,7 +7,7 @@ from collections import Counter
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 from urllib.parse import quote
 
 from audit.apps.batch import state
@@ -31,13 +31,6 @@ ORDERS: dict[str, Callable[[ItemState], Any]] = {
     "seconds": lambda item: (-item.seconds, item.item),
 }
 """Orders of the items. A page without scripts holds them once for each, and shows the one that is chosen."""
-
-
-class Link(NamedTuple):
-    """A link to a file beside the page."""
-
-    text: str
-    href: str
 
 
 @dataclass(frozen=True)
@@ -160,7 +153,6 @@ def _lead(items: Sequence[ItemState]) -> str:
 
 
 def _machines(run: RunState) -> tuple[str, ...]:
-    """A line for each machine, with the stages measured there."""
     machines: dict[str, list[str]] = {}
     for one in run.runs:
         machines.setdefault(one.machine, []).append(one.stage)
@@ -180,12 +172,12 @@ def _stages(counted: Sequence[StageCount]) -> Table:
     return Table(title, columns, tuple(rows), frozenset(range(1, len(columns))))
 
 
-def _links(item: ItemState, folder: Path) -> list[Link]:
-    """The report, the executed notebook, the evidence and the log, those that are there."""
+def _links(item: ItemState, folder: Path) -> list[tuple[str, str]]:
+    """Texts and addresses of the report, the executed notebook, the evidence and the log, those that are there."""
     name = item.item
     own = {"report": f"{name}/report.html", "notebook": f"{name}/{EXECUTED}", "evidence": f"{name}.zip"}
     places = {**own, "log": f"{name}/{LOG}", "record": f"records/{name}"}
-    return [Link(text, quote(place)) for text, place in places.items() if (folder / place).exists()]
+    return [(text, quote(place)) for text, place in places.items() if (folder / place).exists()]
 
 
 def _html(report: Report, run: RunState, items: Sequence[ItemState], folder: Path) -> str:

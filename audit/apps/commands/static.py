@@ -68,7 +68,6 @@ _READERS: dict[str, Callable[[str], list[Hint]]] = {**dict.fromkeys(_CUDA, hints
 
 
 def _line(path: Path, hint: Hint) -> str:
-    """Return place, rule, message and the probe that can confirm it."""
     rule, spot = hint.rule, hint.spot
     return f"{path}:{spot.line}: {rule.standing}: {rule.name}: {spot.message} (probe: {rule.confirm_with})"
 
@@ -85,7 +84,6 @@ def _fields(hint: Hint) -> dict[str, str | int]:
 
 
 def _of_file(path: Path) -> list[Hint]:
-    """Return the hints of a file, in the order of lines."""
     reader = _READERS.get(path.suffix)
     if reader is None and not path.is_dir():
         raise BadInput(f"{path}: neither CUDA C++ nor Python by its name; known endings: {', '.join(_READERS)}")

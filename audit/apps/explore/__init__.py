@@ -5,6 +5,7 @@ Core widgets only, the same in ipywidgets 7.7 and 8.
 
 from __future__ import annotations
 
+import html
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
@@ -69,10 +70,4 @@ class Panel:
             self._busy = False
         for figure in figures(self._record, choice):
             self.images[figure.name].value = figure.png
-            self.captions[figure.name].value = _escaped(figure.caption)
-
-
-def _escaped(text: str) -> str:
-    from markupsafe import escape
-
-    return str(escape(text))
+            self.captions[figure.name].value = html.escape(figure.caption)

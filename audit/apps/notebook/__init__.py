@@ -4,8 +4,7 @@ from audit.apps.notebook.batch import BatchForm, batch, summary
 from audit.apps.notebook.claim import ClaimForm, KernelForm, start, start_kernel
 from audit.apps.notebook.preflight import preflight
 from audit.apps.notebook.records import CompareForm, ExploreForm, compare, offer_page, panel, record, stills
-from audit.apps.notebook.results import card, changes, figures, ladder, source
-from audit.apps.notebook.running import run
+from audit.apps.notebook.results import card, changes, figures, ladder, run, source
 
 __all__ = [
     "BatchForm", "ClaimForm", "CompareForm", "ExploreForm", "KernelForm", "batch", "card", "changes", "compare",

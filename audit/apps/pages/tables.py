@@ -15,7 +15,7 @@ from audit.model.sanitizer import line
 from audit.report import claimed, compare, evidence, markdown, outcome, provenance, times
 from audit.report.messages import Recorded
 from audit.report.quantities import ratio
-from audit.report.translation import in_english
+from audit.report.translation import worded
 from audit.report.view import Code, Table
 from audit.review import rules
 from audit.review.rule import Rule
@@ -75,7 +75,7 @@ def cause(record: Record) -> str:
     verdict = record.verdict
     last = verdict.reasons[::-1] if verdict.name == "weak baseline" else verdict.reasons
     found: Sequence[str] = (*filter(None, [verdict.root_cause]), *verdict.missing, *last)
-    text = in_english(Recorded(WHERE.sub("", found[0])))
+    text = worded(Recorded(WHERE.sub("", found[0])), "en")
     first, stop, _ = text.partition(". ")
     return line(f"{first}." if stop and len(text) > CAUSE_CHARACTERS else text, limit=CAUSE_CHARACTERS)
 

@@ -53,7 +53,6 @@ def draw(record: Record) -> Figure | None:
 
 
 def _of_orders(record: Record, rows: list[AblationRow]) -> Grid:
-    """Return the answers in both execution orders."""
     found = []
     for row in rows:
         same = with_difference(record, row.variant, row.reference_first) != row.reference_first

@@ -62,7 +62,6 @@ def _lines(strip: sizes.Strip) -> Iterator[tuple[str, list[Cell]]]:
 
 
 def _cells(cell: Cell) -> int:
-    """Return how many cells wide a value is."""
     return min(WIDEST, ceil((len(cell[0]) * SMALL * LATIN + 8) / CELL))
 
 
