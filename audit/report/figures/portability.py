@@ -2,40 +2,44 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-
-from matplotlib.axes import Axes
+from collections.abc import Iterator, Sequence
 
 from audit.judge import BASELINE
 from audit.measure import compared
 from audit.model import Record
 from audit.report.compare import fastest_passing, places, standing
-from audit.report.figures import canvas
-from audit.report.figures.canvas import Palette
+from audit.report.drawing import SMALL, WIDE, Dot, Drawing, Part, Scale, Stroke, Words
+from audit.report.figures import canvas, raster
 from audit.report.quantities import NOT_MEASURED, ratio
 from audit.report.view import Figure
 
+HEAD, ROW = 46, 62
 Place = tuple[str, float | None, float | None, str]
 """A GPU, its claimed ratio, the measured one of the fastest passing fp32 variant, and the claimed kernel's standing."""
 
 
 def draw(records: Sequence[Record]) -> Figure | None:
     """Return a line for each place; None where no ratio is claimed."""
-    found = [_place(gpu, own, records) for gpu, own in places(records)]
+    found = [_place(gpu, own, records) for gpu, own in places(records)][: canvas.MOST_LINES]
     if not any(claimed for _, claimed, _, _ in found):
         return None
     lines = "; ".join(
-        f"{gpu}: claimed {ratio(claimed) if claimed else 'nothing'}, "
-        f"measured {ratio(measured) if measured else NOT_MEASURED}, claimed kernel {word}"
-        for gpu, claimed, measured, word in found
+        f"{gpu}: {_ratios(claimed, measured)}, claimed kernel {word}" for gpu, claimed, measured, word in found
     )
+    values = [value for _, claimed, measured, _ in found for value in (claimed, measured) if value]
+    scale = Scale(min(0.7, *values), max(2.0, *values) * 1.1, 6, WIDE - 6, unit="x")
+    parts, bottom = [*_legend()], HEAD + ROW * len(found)
+    for number, place in enumerate(found):
+        parts += _row(place, HEAD + ROW * number, scale)
+    parts += scale.axis(bottom, "times faster than the baseline, log scale")
+    drawing = Drawing(bottom + 40, tuple(parts))
     return Figure(
         name="portability",
         alt=f"Claimed and measured ratios per GPU on a log axis. {lines}.",
         caption="Claimed ratio of the claimed kernel, and measured ratio of the fastest passing fp32 variant against "
-        "eager fp32; beside them, how the claimed kernel came out.",
-        png=_drawn(found, canvas.LIGHT),
-        dark=_drawn(found, canvas.DARK),
+        "eager fp32; above them, how the claimed kernel came out.",
+        png=raster.png(drawing),
+        drawing=drawing,
     )
 
 
@@ -47,36 +51,26 @@ def _place(gpu: str, own: Record | None, records: Sequence[Record]) -> Place:
     return gpu, published, None if found is None else found.ratio.value, word
 
 
-def _drawn(found: list[Place], palette: Palette) -> bytes:
-    with canvas.style(palette):
-        sheet = canvas.sheet(8.4, 1.3 + 0.56 * len(found))
-        axis = sheet.subplots()
-        for height, place in enumerate(found):
-            _line(axis, height, place, palette)
-        axis.axvline(1, color=palette.quiet, linewidth=1, zorder=0)
-        axis.set_yticks(range(len(found)), [canvas.label(gpu, limit=26) for gpu, *_ in found])
-        axis.set_ylim(len(found) - 0.45, -0.55)
-        values = [value for _, claimed, measured, _ in found for value in (claimed, measured) if value]
-        canvas.log_axis(axis, min(0.7, *values), max(2.0, *values) * 20, "times faster than the baseline, log scale",
-                        unit="x")  # fmt: skip
-        handles, names = axis.get_legend_handles_labels()
-        once = dict(zip(names, handles, strict=True))
-        sheet.legend(once.values(), once.keys(), loc="outside upper left", ncols=2, frameon=False, fontsize=9.5)
-        return canvas.png(sheet)
+def _ratios(claimed: float | None, measured: float | None) -> str:
+    return (
+        f"claimed {ratio(claimed) if claimed else 'nothing'}, measured {ratio(measured) if measured else NOT_MEASURED}"
+    )
 
 
-def _line(axis: Axes, height: int, place: Place, palette: Palette) -> None:
-    _, claimed, measured, word = place
-    axis.axhline(height, color=palette.quiet, linewidth=0.5, alpha=0.5, zorder=0)
+def _legend() -> Iterator[Part]:
+    yield Dot(10, 10, 5, "page", "warm")
+    yield Words(22, 10, "claimed", size=SMALL)
+    yield Dot(10, 28, 5, "cool", "cool")
+    yield Words(22, 28, "measured, fastest passing fp32 variant", size=SMALL)
+
+
+def _row(place: Place, top: float, scale: Scale) -> Iterator[Part]:
+    gpu, claimed, measured, word = place
+    yield Words(0, top + 11, f"{gpu}: {word}", bold=True)
+    yield Words(0, top + 28, _ratios(claimed, measured), size=SMALL)
+    yield Stroke((scale.left, top + 46), (scale.right, top + 46), "line")
+    yield Stroke((scale.at(1), top + 40), (scale.at(1), top + 52), "soft")
     if claimed:
-        axis.scatter([claimed], [height], s=60, facecolor="none", edgecolor=palette.warm, linewidth=1.8, zorder=3,
-                     label="claimed")  # fmt: skip
+        yield Dot(scale.at(claimed), top + 46, 5, "page", "warm")
     if measured:
-        axis.scatter(
-            [measured], [height], s=60, color=palette.cool, zorder=3, label="measured, fastest passing fp32 variant"
-        )
-    text = canvas.label(word, limit=24) + ("" if measured else f"\n{NOT_MEASURED}")
-    note = axis.annotate(text, (max(claimed or 1, measured or 1), height), xytext=(12, 0), textcoords="offset points",
-                         va="center", fontsize=9, linespacing=1.1,
-                         bbox={"facecolor": palette.page, "edgecolor": "none", "pad": 1})  # fmt: skip
-    note.set_in_layout(False)  # else the axis shrinks to make room for the text
+        yield Dot(scale.at(measured), top + 46, 5, "cool", "cool")
