@@ -2,14 +2,9 @@
 
 from __future__ import annotations
 
-import textwrap
+from collections.abc import Iterator
 from statistics import median
 from typing import Any
-
-from matplotlib.axes import Axes
-from matplotlib.colors import LinearSegmentedColormap
-from matplotlib.patches import Rectangle
-from matplotlib.ticker import LogLocator
 
 from audit.apps.explore.choice import ASKED, Choice, answers, found
 from audit.judge.causes import shape_of
@@ -17,27 +12,29 @@ from audit.measure import OURS, samples
 from audit.measure.comparison import PREFIX, precision_of
 from audit.model import Finding, Measurement, Record, sanitizer
 from audit.report import evidence
-from audit.report.figures import canvas
+from audit.report.drawing import SMALL, WIDE, Box, Dot, Drawing, Paint, Part, Scale, Stroke, Words
 from audit.report.figures import coverage as map_of
+from audit.report.figures import raster
+from audit.report.figures import times as timed
 from audit.report.figures import waterfall as published
 from audit.report.quantities import NOT_MEASURED, milliseconds, number, shape
 from audit.report.view import Figure
-from audit.report.waterfall import floors_ms
 
-ERRORS = "errors"
-WRONG = LinearSegmentedColormap.from_list("wrong", ["#F6E3BF", canvas.ORANGE, "#B65200"])
-DARK_FROM = 0.75
-WIDTH = 78
+ERRORS, TIMES = "errors", "times"
+HEAD, LEFT, ROW = 36, 120, 46
+INKS: dict[Paint, Paint] = {"cool": "on-cool", "warm": "on-warm", "pale": "text"}
+LANES = 7
+"""Samples are drawn in so many lanes, in the order they were taken, so that equal ones do not cover each other."""
 
 
 def absent(name: str, text: str) -> Figure:
     """A sheet that holds one sentence, where there is nothing to draw."""
-    words = canvas.label(sanitizer.line(text), limit=WIDTH * 5)
-    lines = textwrap.wrap(words, WIDTH)
-    with canvas.style():
-        sheet = canvas.sheet(6.6, 0.5 + 0.24 * len(lines))
-        sheet.text(0.02, 0.5, "\n".join(lines), ha="left", va="center", fontsize=10)
-        return Figure(name=name, alt=words, caption=words, png=canvas.png(sheet))
+    words = sanitizer.line(text)
+    return _figure(name, [Words(0, 45, words, most=5)], 90, alt=words, caption=words)
+
+
+def _figure(name: str, parts: list[Part], tall: float, *, alt: str, caption: str) -> Figure:
+    return Figure(name=name, alt=alt, caption=caption, png=raster.png(Drawing(tall, tuple(parts))))
 
 
 def waterfall(record: Record, _: Choice) -> Figure:
@@ -67,49 +64,40 @@ def errors(record: Record, choice: Choice) -> Figure:
         return absent(ERRORS, f"Errors of {choice.variant}: {_why(finding)}.")
     shapes = list(dict.fromkeys(place for place, _ in cells))
     orders = list(dict.fromkeys(order for _, order in cells))
-    with canvas.style():
-        sheet = canvas.sheet(max(6.6, 2.2 + 1.9 * len(orders)), 1.2 + 0.55 * len(shapes))
-        axis = sheet.subplots()
-        for (place, order), one in cells.items():
-            _cell(axis, orders.index(order), shapes.index(place), one)
-        _axes(axis, shapes, orders, choice.shape)
-        axis.set_xlabel(_worst(cells, choice.shape), fontsize=9.5)
-        png = canvas.png(sheet)
+    wide, bottom = (WIDE - LEFT) / len(orders), HEAD + ROW * len(shapes)
+    parts: list[Part] = [
+        Words(LEFT + (column + 0.5) * wide, HEAD / 2, f"thread order: {order}", "text", SMALL, "middle", wide - 6, 2)
+        for column, order in enumerate(orders)
+    ]
+    parts += [
+        Words(LEFT - 8, HEAD + (row + 0.5) * ROW, place, "text", SMALL, "end", LEFT - 8, 2)
+        for row, place in enumerate(shapes)
+    ]
+    for (place, order), one in cells.items():
+        left, top = LEFT + orders.index(order) * wide, HEAD + shapes.index(place) * ROW
+        parts += _cell(one, left, top, wide, chosen=place == choice.shape)
+    parts.append(Words(0, bottom + 20, _worst(cells, choice.shape), size=SMALL, most=2))
     text = "; ".join(f"{place}, {order}: {_words(one)}" for (place, order), one in cells.items())
     caption = f"Wrong elements of {choice.variant} on {choice.device}, by shape and thread order."
-    return Figure(name=ERRORS, alt=f"{caption} {text}.", caption=caption, png=png)
+    return _figure(ERRORS, parts, bottom + 40, alt=f"{caption} {text}.", caption=caption)
 
 
 def _why(finding: Finding | None) -> str:
     return finding.summary if finding else "not asked on this device"
 
 
-def _cell(axis: Axes, column: int, row: int, one: dict[str, Any]) -> None:
-    share = one["elements_wrong"] / one["elements"]
-    face = WRONG(share) if share else canvas.BLUE
-    ink = canvas.INK if 0 < share < DARK_FROM else "white"
-    axis.add_patch(Rectangle((column + 0.02, row + 0.06), 0.96, 0.88, facecolor=face, edgecolor="none"))
-    axis.text(column + 0.5, row + 0.5, _words(one), ha="center", va="center", color=ink, fontsize=9.5)
-
-
-def _axes(axis: Axes, shapes: list[str], orders: list[str], chosen: str) -> None:
-    axis.set_xlim(0, len(orders))
-    axis.set_ylim(len(shapes), 0)
-    axis.set_xticks([column + 0.5 for column in range(len(orders))], [f"thread order: {order}" for order in orders])
-    axis.set_yticks([row + 0.5 for row in range(len(shapes))], [canvas.label(one, limit=30) for one in shapes])
-    axis.xaxis.tick_top()
-    axis.tick_params(length=0)
-    for spine in axis.spines.values():
-        spine.set_visible(False)
-    if chosen in shapes:
-        size = (len(orders) - 0.01, 0.98)
-        axis.add_patch(Rectangle((0.005, shapes.index(chosen) + 0.01), *size, fill=False, edgecolor=canvas.INK, lw=1.6))
+def _cell(one: dict[str, Any], left: float, top: float, wide: float, *, chosen: bool) -> Iterator[Part]:
+    """Give the cell of an answer, paler where only some elements are wrong, with an edge at the chosen shape."""
+    wrong = one["elements_wrong"]
+    face: Paint = "cool" if not wrong else "warm" if wrong == one["elements"] else "pale"
+    yield Box(left + 2, top + 2, wide - 4, ROW - 4, face, "text" if chosen else "none")
+    yield Words(left + wide / 2, top + ROW / 2, _words(one), INKS[face], SMALL, "middle", wide - 8, 2)
 
 
 def _words(one: dict[str, Any]) -> str:
     if one["right"]:
         return "all right"
-    return f"{number(one['elements_wrong'])} of\n{number(one['elements'])} wrong"
+    return f"{number(one['elements_wrong'])} of {number(one['elements'])} wrong"
 
 
 def _worst(cells: dict[tuple[str, str], dict[str, Any]], chosen: str) -> str:
@@ -123,13 +111,6 @@ def _worst(cells: dict[tuple[str, str], dict[str, Any]], chosen: str) -> str:
     return f"{chosen}: worst at [{place}], expected {expected}, got {got}"
 
 
-TIMES = "times"
-LANES = 7
-"""Samples are drawn in so many lanes, in the order they were taken, so that equal ones do not cover each other."""
-TICKS_APART = 30
-"""From this ratio of the largest to the smallest time on, two ticks a decade are enough."""
-
-
 def times(record: Record, choice: Choice) -> Figure:
     """One line a callable; the time of a kernel that did not pass is unverified and makes no ratio."""
     ours = samples.found(record.measurements, choice.variant)
@@ -139,14 +120,13 @@ def times(record: Record, choice: Choice) -> Figure:
         why = "the emulated device gives no times" if record.device.kind == "emulated" else "nothing timed it here"
         return absent(TIMES, f"Times of {choice.variant}: {NOT_MEASURED}; {why}.")
     lines = [*own, *_rivals(record, choice.variant)]
-    with canvas.style():
-        sheet = canvas.sheet(8.4, 1.4 + 0.5 * len(lines))
-        axis = sheet.subplots()
-        for height, one in enumerate(lines):
-            _line(axis, height, one, own=height < len(own))
-        _floors(axis, record)
-        _time_axes(axis, lines)
-        png = canvas.png(sheet)
+    values = [*(ms for one in lines for ms in one.samples_ms), *(ms for _, ms in timed.floors(record))]
+    scale = Scale(min(values) / 1.1, max(values) * 1.1, timed.LEFT, WIDE - 6)
+    bottom = timed.HEAD + ROW * len(lines)
+    parts = [*timed.floor_lines(record, scale, bottom)]
+    for row, one in enumerate(lines):
+        parts += _line(one, timed.HEAD + ROW * (row + 0.5), scale, "warm" if row < len(own) else "cool")
+    parts += scale.axis(bottom, "time of one call (ms, log scale)")
     text = "; ".join(
         f"{one.variant}: median {milliseconds(median(one.samples_ms))} of {len(one.samples_ms)}, "
         f"{milliseconds(min(one.samples_ms))} to {milliseconds(max(one.samples_ms))}"
@@ -155,7 +135,7 @@ def times(record: Record, choice: Choice) -> Figure:
     passed = any(rung.variant == choice.variant and rung.state == "passed" for rung in record.ladder)
     note = "" if passed else f" {choice.variant} did not pass: an unverified timing, no speedup of it is reported."
     caption = f"Every sample on {record.device.name}, and medians.{note}"
-    return Figure(name=TIMES, alt=f"{caption} {text}.", caption=caption, png=png)
+    return _figure(TIMES, parts, bottom + 40, alt=f"{caption} {text}.", caption=caption)
 
 
 def _rivals(record: Record, variant: str) -> list[Measurement]:
@@ -166,32 +146,12 @@ def _rivals(record: Record, variant: str) -> list[Measurement]:
     return [taken[-1] for name in fit if (taken := samples.found(record.measurements, name, OURS))]
 
 
-def _line(axis: Axes, height: int, one: Measurement, *, own: bool) -> None:
-    colour = canvas.ORANGE if own else canvas.BLUE
-    places = [height - 0.24 + 0.48 * (index % LANES) / (LANES - 1) for index in range(len(one.samples_ms))]
-    axis.scatter(one.samples_ms, places, s=9, color=colour, alpha=0.6, linewidth=0, zorder=2)
-    middle = median(one.samples_ms)
-    axis.plot([middle, middle], [height - 0.36, height + 0.36], color=canvas.INK, linewidth=1.6, zorder=3)
-
-
-def _floors(axis: Axes, record: Record) -> None:
-    for floor, name, style in zip(floors_ms(record), ("fp32 floor", "matrix-unit floor"), ("--", ":"), strict=True):
-        if floor is not None:
-            label = f"{name}, {milliseconds(floor)}"
-            axis.axvline(floor, color=canvas.GREY, linestyle=style, linewidth=1.2, label=label)
-    if axis.get_legend_handles_labels()[0]:
-        axis.legend(loc="lower left", bbox_to_anchor=(0, 1), ncols=2, frameon=False, fontsize=9)
-
-
-def _time_axes(axis: Axes, lines: list[Measurement]) -> None:
-    names = [
-        canvas.label(one.variant) + ("" if one.protocol == OURS else f"\n{canvas.label(one.protocol, limit=60)}")
-        for one in lines
-    ]
-    axis.set_yticks(range(len(lines)), names)
-    axis.set_ylim(len(lines) - 0.4, -0.6)
-    axis.set_xscale("log")
-    low, high = axis.get_xlim()
-    canvas.log_axis(axis, low, high, "time of one call (ms, log scale)")
-    if high / low <= TICKS_APART:
-        axis.xaxis.set_major_locator(LogLocator(subs=(1.0, 1.5, 2.0, 3.0, 5.0, 7.0)))
+def _line(one: Measurement, middle: float, scale: Scale, paint: Paint) -> Iterator[Part]:
+    """Give the name, with another protocol than ours, every sample, and their median; one dot where several fall."""
+    title = evidence.callable_title(one.variant)
+    name = title if one.protocol == OURS else f"{title}, {one.protocol}"
+    yield Words(timed.LEFT - 12, middle, name, "text", SMALL, "end", timed.LEFT - 12, 3)
+    for at, lane in sorted({(round(scale.at(ms)), place % LANES) for place, ms in enumerate(one.samples_ms)}):
+        yield Dot(at, middle - 9 + 18 * lane / (LANES - 1), 1.5, paint, "none")
+    half = scale.at(median(one.samples_ms))
+    yield Stroke((half, middle - 14), (half, middle + 14), "text", 2)

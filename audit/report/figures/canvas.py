@@ -10,10 +10,8 @@ from dataclasses import dataclass
 
 import matplotlib as mpl
 from matplotlib import ft2font
-from matplotlib.axes import Axes
 from matplotlib.backends.backend_agg import FigureCanvasAgg
 from matplotlib.figure import Figure
-from matplotlib.ticker import FuncFormatter, LogLocator, NullFormatter
 
 from audit.model import sanitizer
 
@@ -69,18 +67,6 @@ def sheet(width: float, height: float) -> Figure:
     figure = Figure(figsize=(width, height), dpi=DOTS_PER_INCH, layout="constrained")
     FigureCanvasAgg(figure)
     return figure
-
-
-def log_axis(axis: Axes, low: float, high: float, label: str, *, unit: str = "") -> None:
-    """Give the figure a horizontal axis of logarithms, and no line on its left."""
-    axis.set_xscale("log")
-    axis.set_xlim(low, high)
-    axis.xaxis.set_major_locator(LogLocator(subs=(1.0, 3.0)))
-    axis.xaxis.set_major_formatter(FuncFormatter(lambda value, _: f"{value:g}{unit}"))
-    axis.xaxis.set_minor_formatter(NullFormatter())
-    axis.set_xlabel(label)
-    axis.tick_params(axis="y", length=0)
-    axis.spines["left"].set_visible(False)
 
 
 def png(figure: Figure) -> bytes:

@@ -27,12 +27,10 @@ def draw(record: Record) -> Figure | None:
     known = {name: ms for name in names if (ms := median_ms(record.measurements, name))}
     if not known:
         return None
-    fp32, any_unit = waterfall.floors_ms(record)
-    floors = [(key, ms) for key, ms in (("times.any_floor", any_unit), ("times.fp32_floor", fp32)) if ms]
-    values = [*known.values(), *(ms for _, ms in floors)]
+    values = [*known.values(), *(ms for _, ms in floors(record))]
     scale = Scale(min(values) / 1.3, max(values) * 1.3, LEFT, WIDE - RIGHT)
     bottom = HEAD + ROW * len(known)
-    parts = [*_legend(), *_floors(floors, scale, bottom)]
+    parts = [*_legend(), *floor_lines(record, scale, bottom)]
     for place, (name, ms) in enumerate(known.items()):
         parts += _row(record, name, ms, HEAD + ROW * (place + 0.5), scale)
     parts += scale.axis(bottom, message("times.axis"))
@@ -53,9 +51,15 @@ def _legend() -> Iterator[Part]:
     yield Words(22, 28, message("times.baseline_key"), size=SMALL, wide=LEFT - 22)
 
 
-def _floors(floors: list[tuple[str, float]], scale: Scale, bottom: float) -> Iterator[Part]:
+def floors(record: Record) -> list[tuple[str, float]]:
+    """Return the known floors of the record's own GPU in milliseconds, by the ids of their messages."""
+    fp32, any_unit = waterfall.floors_ms(record)
+    return [(key, ms) for key, ms in (("times.any_floor", any_unit), ("times.fp32_floor", fp32)) if ms]
+
+
+def floor_lines(record: Record, scale: Scale, bottom: float) -> Iterator[Part]:
     """Give a dashed line for each floor, with its time above and right of it, or left where there is no room."""
-    for place, (key, ms) in enumerate(floors):
+    for place, (key, ms) in enumerate(floors(record)):
         x, y = scale.at(ms), 10.0 + 18 * place
         text = message(key, time=milliseconds(ms))
         late = x + GAP + len(text) * SMALL * LATIN > WIDE
