@@ -1,4 +1,12 @@
-"""A claim of one Python kernel with everything that a `claim.toml` must have; `harness` is left open."""
+"""A claim of one Python kernel with all that a `claim.toml` must have, `harness` left open; some variants of a claim."""
+
+from __future__ import annotations
+
+import re
+import shutil
+from pathlib import Path
+
+from audit import claims
 
 CLAIM = """
 name = "claim"
@@ -35,3 +43,13 @@ file = "claimed.py"
 role = "claimed"
 technique = "t"
 """
+
+
+def trimmed(name: str, folder: Path, kept: tuple[str, ...]) -> Path:
+    """A copy of a claim with some of its variants, so that little has to be compiled."""
+    copy = Path(shutil.copytree(claims.KERNELS / name, folder / Path(name).name))
+    head, *variants = re.split(r"(?m)^(?=\[\[variant\]\])", (copy / "claim.toml").read_text(encoding="utf-8"))
+    left = [variant for variant in variants if any(f'"{file}"' in variant for file in kept)]
+    assert len(left) == len(kept)
+    (copy / "claim.toml").write_text("".join([head, *left]), encoding="utf-8")
+    return copy

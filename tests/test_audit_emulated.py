@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import shutil
 import subprocess
 import sys
 from pathlib import Path
@@ -11,21 +10,28 @@ from typing import Any
 
 import pytest
 
-from audit import claims, judge
+from audit import judge
 from audit.apps import cli
 from audit.apps.bundle.verify import unlike
 from audit.model import Finding, Record, store
 from audit.probes import CONCLUSIONS
+from tests.small_claim import trimmed
 
 REPAIRS = ("fixed_grid2d", "shared_tiled", "wmma_f16", "wmma_tf32", "ablation_grid2d")
 AGAIN = ("claimed", "fixed_grid2d")
 DEFECTIVE = ("claimed", "ablation_zero_init", "ablation_sync", "no_op")
 
 
+def cut(folder: Path, *variants: str) -> Path:
+    """The claim with these variants alone."""
+    return trimmed("triangular_mm", folder, tuple(f"{name}.cu" for name in variants))
+
+
 @pytest.fixture(scope="module")
 def out(tmp_path_factory: pytest.TempPathFactory) -> Path:
     folder = tmp_path_factory.mktemp("audit")
-    assert cli.main(["run", "triangular_mm", "--device", "emulated", "--out", str(folder)]) == 0
+    claim = cut(folder / "claims", *DEFECTIVE, *REPAIRS)
+    assert cli.main(["run", str(claim), "--device", "emulated", "--out", str(folder)]) == 0
     return folder
 
 
@@ -141,10 +147,7 @@ def test_report_figures_and_sidecar_are_there(out: Path) -> None:
 
 def test_the_recorded_seed_gives_the_same_findings(record: Record, tmp_path: Path) -> None:
     """Of two variants audited without the others, so that it does not matter either what else is audited."""
-    place = shutil.copytree(claims.KERNELS / "triangular_mm", tmp_path / "triangular_mm")
-    head, *variants = (place / "claim.toml").read_text(encoding="utf-8").split("[[variant]]")
-    kept = [one for one in variants if any(f'file = "{name}.cu"' in one for name in AGAIN)]
-    (place / "claim.toml").write_text("[[variant]]".join([head, *kept]), encoding="utf-8")
+    place = cut(tmp_path, *AGAIN)
     seed, out = str(record.environment.seeds[0]), tmp_path / "out"
     assert cli.main(["run", str(place), "--device", "emulated", "--seed", seed, "--out", str(out)]) == 0
 
@@ -163,7 +166,8 @@ def test_report_renders_again_from_the_record_alone(out: Path, tmp_path: Path) -
 
 
 def test_a_killed_audit_leaves_a_record_that_says_incomplete(tmp_path: Path) -> None:
-    command = [sys.executable, "-m", "audit", "run", "triangular_mm", "--device", "emulated", "--out", str(tmp_path)]
+    claim, out = cut(tmp_path, "claimed"), tmp_path / "out"
+    command = [sys.executable, "-m", "audit", "run", str(claim), "--device", "emulated", "--out", str(out)]
     running = subprocess.Popen(command, stdout=subprocess.PIPE, text=True)
     assert running.stdout is not None
     for line in running.stdout:
@@ -171,7 +175,7 @@ def test_a_killed_audit_leaves_a_record_that_says_incomplete(tmp_path: Path) -> 
             break
     running.kill()
     running.wait()
-    killed = store.read(tmp_path / "record.json")
+    killed = store.read(out / "record.json")
     assert killed.verdict.name == "incomplete"
     assert any(finding.probe == "build" for finding in killed.findings), "what was written before is still there"
-    assert not (tmp_path / "report.html").exists()
+    assert not (out / "report.html").exists()

@@ -19,12 +19,12 @@ __global__ void twice(const float* x, float* y, int n) {{
     int i = blockIdx.x * blockDim.x + threadIdx.x;
     {kernel}
 }}
-{result} forward(torch::Tensor x) {{
+torch::Tensor forward(torch::Tensor x) {{
     auto y = torch::empty_like(x);
     int n = x.numel();
     {host}
     twice<<<(n + 63) / 64, 64>>>(x.data_ptr<float>(), y.data_ptr<float>(), n);
-    return {value};
+    return y;
 }}
 PYBIND11_MODULE(TORCH_EXTENSION_NAME, m) {{ m.def("forward", &forward); }}
 """
@@ -35,21 +35,28 @@ BAD = {
     "assembly": {"kernel": 'asm volatile("mbarrier.inval.b64 [%0];" ::"l"(y)); ' + RIGHT},
     "crash": {"host": "*(volatile int*)8 = 1;"},
     "raises": {"host": 'TORCH_CHECK(n == 0, "n must be zero");'},
-    "raises_once": {"host": 'TORCH_CHECK(n > 1, "n must be over 1");'},
     "endless": {"kernel": "volatile int go = 1; while (go) { }"},
-    "endless_host": {"host": "volatile int go = 1; while (go) { }"},
     "absurd": {"host": "twice<<<dim3(65535, 65535, 64), 1024>>>(x.data_ptr<float>(), y.data_ptr<float>(), 0);"},
     "refused": {"host": "twice<<<1, 2048>>>(x.data_ptr<float>(), y.data_ptr<float>(), n);"},
     "large_shared": {
         "host": "cudaFuncSetAttribute(twice, cudaFuncAttributeMaxDynamicSharedMemorySize, 98304);"
         "twice<<<1, 64, 98304>>>(x.data_ptr<float>(), y.data_ptr<float>(), 0);"
     },
-    "shape": {"value": "y.repeat({2})"},
-    "dtype": {"value": "y.to(torch::kDouble)"},
-    "device": {"value": 'torch::empty(x.sizes(), x.options().device("meta"))'},
-    "no_tensor": {"value": "n", "result": "int"},
 }
-DEFAULTS = {"kernel": RIGHT, "host": "", "value": "y", "result": "torch::Tensor"}
+OF_PYTHON = {
+    "raises_once": 'if x.numel() <= 1: raise RuntimeError("n must be over 1")',
+    "endless_host": "time.sleep(60)",
+    "shape": "return (x * 2).repeat(2)",
+    "dtype": "return (x * 2).double()",
+    "device": 'return torch.empty_like(x, device="meta")',
+    "no_tensor": "return x.numel()",
+    "no_memory": """calls.append(None)
+    if x.numel() > 1 and len(calls) > 1:
+        raise torch.OutOfMemoryError("CUDA out of memory. Tried to allocate 2.00 GiB.")""",
+}
+"""A line before the right one: of Python, as nothing has to be compiled for it."""
+PYTHON = "import time\nimport torch\ncalls = []\ndef forward(x):\n    {line}\n    return x * 2\n"
+DEFAULTS = {"kernel": RIGHT, "host": ""}
 REFERENCE = """import torch
 def inputs(shape, generator): return [torch.randn(shape["N"], generator=generator)]
 def reference(x): return x * 2
@@ -68,16 +75,6 @@ shapes = { claimed = { N = 1000 }, others = [], emulated = [{ N = 1 }, { N = 100
 """
 
 
-NO_MEMORY = """import torch
-calls = []
-def forward(x):
-    calls.append(None)
-    if x.numel() > 1 and len(calls) > 1:
-        raise torch.OutOfMemoryError("CUDA out of memory. Tried to allocate 2.00 GiB.")
-    return x * 2
-"""
-
-
 @pytest.fixture(scope="module")
 def record(tmp_path_factory: pytest.TempPathFactory, workers: Workers) -> Record:
     folder = tmp_path_factory.mktemp("bad")
@@ -85,8 +82,9 @@ def record(tmp_path_factory: pytest.TempPathFactory, workers: Workers) -> Record
     for name, parts in BAD.items():
         (folder / f"{name}.cu").write_text(HEAD.format(**{**DEFAULTS, **parts}))
         text += f'[[variant]]\nfile = "{name}.cu"\nrole = "repair"\ntechnique = "t"\n'
-    (folder / "no_memory.py").write_text(NO_MEMORY)
-    text += '[[variant]]\nfile = "no_memory.py"\nrole = "repair"\ntechnique = "t"\n'
+    for name, line in OF_PYTHON.items():
+        (folder / f"{name}.py").write_text(PYTHON.format(line=line))
+        text += f'[[variant]]\nfile = "{name}.py"\nrole = "repair"\ntechnique = "t"\n'
     (folder / "claim.toml").write_text(text)
     (folder / "reference.py").write_text(REFERENCE)
     device = EmulatedDevice(session_limit_s=5.0, kernel_limit_s=0.3)

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import re
-import shutil
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -14,6 +12,7 @@ from audit.apps import cli
 from audit.measure import OURS
 from audit.model import Finding, Measurement, Record, store
 from tests.conftest import finding
+from tests.small_claim import trimmed
 
 REPORTS = Path(__file__).resolve().parents[1] / "reports"
 
@@ -153,15 +152,6 @@ def test_the_report_says_what_is_special_about_it(name: str, words: str) -> None
 def test_a_map_is_drawn_where_something_is_left_unwritten_only() -> None:
     drawn = {path.parents[2].name for path in REPORTS.glob("*/emulated/figures/coverage.png")}
     assert drawn == {"triangular_mm"}
-
-
-def trimmed(name: str, folder: Path, kept: tuple[str, ...]) -> Path:
-    """A copy of a claim with some of its variants, so that little has to be compiled."""
-    copy = Path(shutil.copytree(claims.KERNELS / name, folder / name))
-    head, *variants = re.split(r"(?m)^(?=\[\[variant\]\])", (copy / "claim.toml").read_text(encoding="utf-8"))
-    left = [variant for variant in variants if any(f'"{file}"' in variant for file in kept)]
-    (copy / "claim.toml").write_text("".join([head, *left]), encoding="utf-8")
-    return copy
 
 
 @pytest.mark.parametrize(

@@ -14,6 +14,7 @@ import pytest
 
 from audit.apps.cli import INTERRUPTED
 from audit.model import store
+from tests.small_claim import trimmed
 
 AT = ("prepare", "verify")
 
@@ -21,9 +22,10 @@ AT = ("prepare", "verify")
 @pytest.mark.parametrize("stage", AT)
 def test_ctrl_c_is_one_line_and_leaves_no_process(tmp_path: Path, stage: str) -> None:
     out, log = tmp_path / "out", tmp_path / "log"
+    claim = str(trimmed("triangular_mm", tmp_path, ("claimed.cu",)))
     with log.open("wb") as lines:
         audit = subprocess.Popen(
-            [sys.executable, "-m", "audit", "run", "triangular_mm", "--device", "emulated", "--out", str(out)],
+            [sys.executable, "-m", "audit", "run", claim, "--device", "emulated", "--out", str(out)],
             stdout=lines,
             stderr=lines,
             start_new_session=True,

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import shlex
 import shutil
 import subprocess
 import sys
@@ -14,6 +15,7 @@ from pathlib import Path
 import pytest
 
 from audit.model import store
+from tests.test_reproduction import observed, printed, typed
 
 ROOT = Path(__file__).resolve().parents[1]
 FILES = ("pyproject.toml", "setup.py", "MANIFEST.in", "README.md", "LICENSE", "NOTICE")
@@ -63,18 +65,28 @@ def test_an_installed_kit_lists_and_reviews_its_claims_in_an_empty_folder(instal
     assert "line" in reviewed.stdout
 
 
-def test_an_installed_kit_audits_a_claim_of_its_own_with_the_tree_out_of_sight(installed: Path, tmp_path: Path) -> None:
+def test_an_installed_kit_with_the_tree_out_of_sight_sees_what_an_audit_of_the_tree_saw(
+    installed: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     paths = os.pathsep.join([str(installed), sysconfig.get_path("purelib")])
     environment = {**os.environ, "PYTHONPATH": paths}
     alone = [sys.executable, "-S"]  # no finder of an editable installation
     where = [*alone, "-c", "import audit; print(audit.__file__)"]
     found = subprocess.run(where, cwd=tmp_path, env=environment, capture_output=True, text=True, check=True)
     assert Path(found.stdout.strip()).is_relative_to(installed)
-    command = [*alone, "-m", "audit", "run", "triangular_mm", "--device", "emulated", "--formats", "md,html,comment"]
-    done = subprocess.run(command, cwd=tmp_path, env=environment, capture_output=True, text=True, check=False)
+    here, there = tmp_path / "here", tmp_path / "there"
+    here.mkdir(), there.mkdir()
+    typed(here, "audit run diag_matmul --device emulated", monkeypatch)
+    (found,) = here.rglob(store.RECORD)
+    run, _ = printed(found.with_name("report.md"))
+    assert run == f"audit run diag_matmul --device emulated --seed {store.read(found).environment.seeds[0]}"
+    command = [*alone, "-m", *shlex.split(run), "--formats", "md,html,comment"]
+    done = subprocess.run(command, cwd=there, env=environment, capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stderr
-    assert store.read(tmp_path / "out/triangular_mm-emulated" / store.RECORD).verdict.name == "wrong"
-    assert (tmp_path / "out/triangular_mm-emulated/report.html").is_file()
+    (again,) = there.rglob(store.RECORD)
+    assert again.with_name("report.html").is_file()
+    assert observed(store.read(again)) == observed(store.read(found))
+    assert store.read(again).verdict == store.read(found).verdict
 
 
 def test_an_installed_kit_without_claims_says_so(installed: Path, tmp_path: Path) -> None:
