@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import functools
+import os
 import subprocess
 from collections.abc import Iterable, Iterator
 from pathlib import Path
@@ -9,17 +11,17 @@ from typing import Any, TypeVar
 
 import pytest
 
-from audit import claims
+from audit import claims, judge
 from audit.model import Device, Environment, Finding, Record
 from audit.run.pool import Workers
 
 Item = TypeVar("Item")
 LONGEST_FIRST = (
     "test_audit_emulated.py", "emulated/test_conformance.py", "pages/test_guides.py", "test_repair.py",
-    "test_reproduction.py",
+    "test_wheel.py", "test_reproduction.py",
     "probes/test_own_reference.py", "importers/test_end_to_end.py", "review/test_linear_time.py", "test_bad_kernels.py",
     "test_check.py", "notebook/test_runs.py", "batch/test_run.py", "pr/test_pr.py", "selftest/test_run.py",
-    "batch/test_ray.py", "test_famous_cases.py", "test_wheel.py", "funnel/test_stages.py", "test_interrupted.py",
+    "batch/test_ray.py", "test_famous_cases.py", "funnel/test_stages.py", "test_interrupted.py",
     "bundle/test_damaged.py", "review/test_odd_sources.py", "emulated/test_build.py", "test_published_reports.py",
     "emulated/test_accesses.py", "report/test_drawing.py", "review/test_repairs.py",
     "test_claimed_files.py", "notebook/test_setup.py", "test_own_reference.py", "run/test_walls.py",
@@ -39,6 +41,16 @@ def some(items: Iterable[Item]) -> list[Item]:
     found = list(items)
     assert found
     return found
+
+
+def part(items: Iterable[Item]) -> list[Item]:
+    """The items; where PART is K/N, every N-th from the K-th on: CI asks a third of a long list with each commit."""
+    first, of = map(int, os.environ.get("PART", "1/1").split("/"))
+    return [*items][first - 1 :: of]
+
+
+opened = functools.cache(judge.opened)
+"""A published record, which never changes, judged once in a process."""
 
 
 def finding(probe: str, outcome: str = "pass", *, target: str = "claimed", **more: Any) -> Finding:

@@ -1,4 +1,4 @@
-"""A claim of one Python kernel with all that a `claim.toml` must have, `harness` left open; some variants of a claim."""
+"""A claim of one Python kernel with all of a `claim.toml`, `harness` left open; a claim of the kit with few variants."""
 
 from __future__ import annotations
 

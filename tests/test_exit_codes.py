@@ -35,6 +35,7 @@ def test_a_verdict_that_is_named_ends_with_3(tmp_path: Path) -> None:
     assert ran(claim(tmp_path / "claim", WRONG), out, "--fail-on", "undefined, wrong") == 3
     record, wanted = store.read(out / store.RECORD), form("en", "md")
     assert record.verdict.name == "wrong"
+    assert record.generated == () and not (out / "generated").exists(), "nothing says what to change"
     for named, code in (("wrong", 3), ("undefined, wrong", 3), ("undefined,cannot be built", 0), ("", 0)):
         assert ended(record, out, wanted, failing=verdicts(named), json=False) == code
 

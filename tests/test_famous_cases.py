@@ -11,7 +11,7 @@ from audit import claims, judge
 from audit.apps import cli
 from audit.measure import OURS
 from audit.model import Finding, Measurement, Record, store
-from tests.conftest import finding
+from tests.conftest import finding, opened
 from tests.small_claim import trimmed
 
 REPORTS = Path(__file__).resolve().parents[1] / "reports"
@@ -44,7 +44,7 @@ EXPECTED = {
 def records() -> dict[str, Record]:
     """Every published record of these claims, by claim and device."""
     paths = [path for name in EXPECTED for path in sorted((REPORTS / name).glob("*/record.json"))]
-    return {path.parent.relative_to(REPORTS).as_posix(): judge.opened(path) for path in paths}
+    return {path.parent.relative_to(REPORTS).as_posix(): opened(path) for path in paths}
 
 
 RECORDS = records()

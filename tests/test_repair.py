@@ -98,10 +98,3 @@ def test_the_cuda_source_of_a_python_file_is_repaired_in_place(tmp_path: Path) -
     assert changes(record) == {"comparison < on line 10": True}
     assert (tmp_path / "out" / "results" / "generated" / "generated_1.py").is_file()
     assert bundle.verify(bundle.make(tmp_path / "out" / "results", claim=tmp_path / "out" / "source"))
-
-
-def test_where_nothing_says_what_to_change_nothing_is_generated(tmp_path: Path) -> None:
-    folder = claims.KERNELS / "controls"
-    record = audited(tmp_path, folder / "agreement_bad.cu", folder / "reference.py", "--shape", "rows=3", "cols=300")
-    assert (record.verdict.name, record.generated) == ("wrong", ())
-    assert not (tmp_path / "out" / "results" / "generated").exists()

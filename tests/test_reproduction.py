@@ -63,7 +63,11 @@ def test_of_names_with_blanks_and_unicode(tmp_path: Path, monkeypatch: pytest.Mo
         (here / name).write_text(text, encoding="utf-8")
     shutil.copytree(here, there)
     files = shlex.join(named)
-    typed(here, f"audit check {files} --tolerance 1e-5 --shape rows=512 --device emulated --out 'die Ergebnisse'", monkeypatch)
+    typed(
+        here,
+        f"audit check {files} --tolerance 1e-5 --shape rows=512 --device emulated --out 'die Ergebnisse'",
+        monkeypatch,
+    )
     assert (here / "die Ergebnisse" / "results" / "report.html").is_file()
     one, two = reproduced(here, there, monkeypatch)
     assert one == two

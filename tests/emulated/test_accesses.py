@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 
 import pytest
@@ -92,26 +93,30 @@ def test_copies_of_a_wrong_kind_answer_an_error(outcomes):
     assert (reports, after, codes) == ([], 0, [0] * 13)
 
 
+HEAD = "#include <torch/extension.h>\n"
+BIND = 'void f(at::Tensor x) {}\nPYBIND11_MODULE(TORCH_EXTENSION_NAME, m) { m.def("f", &f); }\n'
+
+
 def test_constants_over_64_kib_do_not_compile(tmp_path: Path) -> None:
+    """Those of the source above just fit."""
     path = tmp_path / "k.cu"
-    path.write_text("#define ONE_MORE\n" + SOURCE.read_text())
+    constants = SOURCE.read_text().partition("// 65,536 bytes")[2].partition("\n}\n\n")[0]
+    head = f"{HEAD}#include <cuda_runtime.h>\n#include <array>\nusing at::Tensor;\n#define ONE_MORE\n//"
+    path.write_text(f"{head}{constants}\n}}\n{BIND}")
     with pytest.raises(CompileError, match="65,537 bytes of __constant__ data: a GPU has 65,536, so nvcc refuses"):
         build(path)
 
 
-@pytest.mark.parametrize(
-    ("name", "line"),
-    [
-        ("atomicMax", "atomicMax(x, 1.0f);"),
-        ("atomicMin", "atomicMin(x, 1.0f);"),
-        ("__ldg", "__ldg(reinterpret_cast<float3*>(x));"),
-        ("__stcs", "__stcs(reinterpret_cast<float3*>(x), float3());"),
-    ],
-)
-def test_there_is_no_such_function_of_that_type(name: str, line: str, tmp_path: Path) -> None:
-    kernel = f"__global__ void k(float* x) {{ {line} }}\n"
-    bind = 'void f(at::Tensor x) {}\nPYBIND11_MODULE(TORCH_EXTENSION_NAME, m) { m.def("f", &f); }\n'
+def test_there_is_no_such_function_of_that_type(tmp_path: Path) -> None:
+    lines = {
+        "atomicMax": "atomicMax(x, 1.0f);",
+        "atomicMin": "atomicMin(x, 1.0f);",
+        "__ldg": "__ldg(reinterpret_cast<float3*>(x));",
+        "__stcs": "__stcs(reinterpret_cast<float3*>(x), float3());",
+    }
     path = tmp_path / "k.cu"
-    path.write_text("#include <torch/extension.h>\n" + kernel + bind)
-    with pytest.raises(CompileError, match=f"no matching function for call to .{name}"):
+    path.write_text(HEAD + f"__global__ void k(float* x) {{ {' '.join(lines.values())} }}\n" + BIND)
+    with pytest.raises(CompileError) as caught:
         build(path)
+    for name in lines:
+        assert re.search(f"no matching function for call to .{name}", caught.value.log), name

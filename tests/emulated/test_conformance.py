@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 
 from audit.build.emulated.build import build
+from tests.conftest import part
 from tests.emulated.child import run
 from tests.emulated.conformance import answers
 from tests.emulated.conformance.asked import asked
@@ -40,7 +41,7 @@ def launches(group: str) -> list[list[object]]:
     return found
 
 
-@pytest.mark.parametrize("group", GROUPS)
+@pytest.mark.parametrize("group", part(GROUPS))
 def test_the_emulated_device_answers_as_a_gpu_does(group: str, tmp_path: Path) -> None:
     source = tmp_path / f"{group}.cu"
     source.write_text(for_emulator(dict(enumerate(GROUPS[group]))))

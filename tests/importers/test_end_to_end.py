@@ -1,4 +1,4 @@
-"""Imported claims, audited: a sound KernelBench pair passes, a wrong archive row and the first claim fail."""
+"""Imported claims, audited: a sound KernelBench pair passes, an archive row with a race and the first claim fail."""
 
 from __future__ import annotations
 
@@ -33,26 +33,15 @@ def test_a_sound_kernelbench_solution_passes(tmp_path: Path) -> None:
     assert (tmp_path / "out" / "results" / "report.html").exists()
 
 
-def test_a_wrong_archive_kernel_is_failed(tmp_path: Path) -> None:
-    half = published.CU.replace("if (i < count)", "if (2 * i < count)")
-    row = published.ARCHIVE_ROW | {"CUDA_Code": half}
-    record = audited(published.write(tmp_path / "source", rows__jsonl=published.lines(row)), tmp_path)
-    assert record.verdict.name == "wrong"
-    assert outcomes(record)["coverage"] == "fail"
-
-
-@pytest.mark.parametrize(("else_", "verdict"), [("", "wrong"), (" else y = torch::relu(x * w);", "overstated")])
-def test_where_no_kernel_runs_at_the_claimed_shape_the_result_there_decides(
-    else_: str, verdict: str, tmp_path: Path
-) -> None:
-    launch = "scale<<<"
+def test_where_no_kernel_runs_at_the_claimed_shape_the_result_there_decides(tmp_path: Path) -> None:
+    launch, else_ = "scale<<<", " else y = torch::relu(x * w);"
     text = published.CU.replace(f"    {launch}", f"    if (count < 0) {launch}").replace(
         "x.size(1));", f"x.size(1));{else_}"
     )
     task = published.REFERENCE.replace("4096", "65536")
     record = audited(published.write(tmp_path / "source", scaled__cu=text, task__py=task), tmp_path)
-    assert record.verdict.name == verdict
-    assert outcomes(record)["claimed_blocks"] == ("fail" if verdict == "wrong" else "pass")
+    assert record.verdict.name == "overstated"
+    assert outcomes(record)["claimed_blocks"] == "pass"
 
 
 ROWS = """#include <torch/extension.h>
@@ -184,18 +173,14 @@ PYBIND11_MODULE(TORCH_EXTENSION_NAME, m) { m.def("maxima", &maxima, "the maximum
 """
 
 
-@pytest.mark.parametrize(("guard", "verdict"), [(">= 0", "no defect found"), ("> 0", "wrong")])
-def test_each_of_two_outputs_is_held_to_the_reference(guard: str, verdict: str, tmp_path: Path) -> None:
-    """Values and their places: two outputs of two types."""
-    kernel = ROW_MAXIMA.replace("GUARD", guard)
+def test_each_of_two_outputs_is_held_to_the_reference(tmp_path: Path) -> None:
+    """Values and their places: two outputs of two types; right ones pass in `test_autograd.py`."""
+    kernel = ROW_MAXIMA.replace("GUARD", "> 0")
     source = published.write(tmp_path / "source", kernel__cu=kernel, reference__py=TWO_OUTPUTS)
-    assert (
-        cli.main(["check", str(source), "--tolerance", "1e-5", "--device", "emulated", "--out", str(tmp_path / "out")])
-        == 0
-    )
+    command = ["check", str(source), "--tolerance", "1e-5", "--device", "emulated", "--out", str(tmp_path / "out")]
+    assert cli.main(command) == 0
     record = store.read(tmp_path / "out" / "results" / "record.json")
-    assert record.verdict.name == verdict
-    assert outcomes(record)["coverage"] == ("pass" if verdict == "no defect found" else "fail")
-    if verdict == "wrong":
-        wrong = next(one for one in record.findings if one.probe == "agreement")
-        assert "of output 1 expected" in wrong.summary
+    assert record.verdict.name == "wrong"
+    assert outcomes(record)["coverage"] == "fail"
+    wrong = next(one for one in record.findings if one.probe == "agreement")
+    assert "of output 1 expected" in wrong.summary

@@ -20,6 +20,7 @@ from audit.apps.batch.jobs import python_path
 from audit.model import store
 from audit.report.formats import COMMENT_CHARACTERS, OPENREVIEW_CHARACTERS
 from tests.notebook.test_checklist import again
+from tests.small_claim import trimmed
 
 ROOT = Path(__file__).resolve().parents[2]
 HEADLESS: dict[str, object] = {"interactive": False}
@@ -61,7 +62,8 @@ def first_outputs(executed: Any) -> list[str]:
 def batch(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, Any]:
     """The batch notebook over one claim, so that `audit_claim.ipynb` is run by it and need not be run again."""
     out = tmp_path_factory.mktemp("batch")
-    values = {"collection": "library_call", "device": "emulated", "network_off": True, "out": str(out / "b")}
+    claim = trimmed("library_call", out / "claims", ("claimed.cu",))
+    values = {"collection": str(claim), "device": "emulated", "network_off": True, "out": str(out / "b")}
     return out, execute("batch", out, **values, **HEADLESS)
 
 
@@ -93,7 +95,7 @@ def test_an_audit_ends_in_a_report_a_bundle_and_texts_to_share(batch: tuple[Path
     for words in ("**Verdict: overstated.**", "NOT MEASURED", "SHA-256", "openreview.md", "✓", "⚠"):
         assert words in text, words
     values = again(folder)
-    assert (values["claim"], values["network_off"]) == (str(ROOT / "kernels" / "library_call"), True)
+    assert (values["claim"], values["network_off"]) == (str(out / "claims" / "library_call"), True)
     assert "papermill -f " in text
     assert first_outputs(executed)[0].startswith("### Audit: ")
     assert "stages: prepare, lint, review, build" in text

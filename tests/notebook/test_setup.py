@@ -56,24 +56,14 @@ def test_it_takes_the_tag_of_this_release_and_the_main_branch_while_there_is_non
     assert not (tmp_path / "tagged" / "later").exists(), "what came after the tag"
 
 
-def test_it_fetches_the_kit_and_does_nothing_the_second_time(tmp_path: Path, origin: Path) -> None:
-    kit = tmp_path / "kit"
-    assert f"imported from {kit}" in set_up(kit, str(origin)).stdout
-    assert f"imported from {kit}" in set_up(kit, str(tmp_path / "away")).stdout, "nothing is fetched again"
-
-
-def test_without_a_network_it_says_one_sentence_and_works_later(tmp_path: Path, origin: Path) -> None:
-    kit = tmp_path / "kit"
-    done = set_up(kit, str(tmp_path / "away"))
+def test_without_a_network_it_says_one_sentence_then_fetches_the_kit_once(tmp_path: Path, origin: Path) -> None:
+    kit, part, away = tmp_path / "kit", tmp_path / "kit.part", str(tmp_path / "away")
+    done = set_up(kit, away)
     assert AWAY in done.stdout + done.stderr and "imported" not in done.stdout
-    assert f"imported from {kit}" in set_up(kit, str(origin)).stdout
-
-
-def test_a_clone_that_broke_off_is_made_again(tmp_path: Path, origin: Path) -> None:
-    kit, part = tmp_path / "kit", tmp_path / "kit.part"
     (part / ".git").mkdir(parents=True)
     assert f"imported from {kit}" in set_up(kit, str(origin)).stdout
-    assert not part.exists()
+    assert not part.exists(), "a clone that broke off is made again"
+    assert f"imported from {kit}" in set_up(kit, away).stdout, "nothing is fetched again"
 
 
 def test_packages_that_could_not_be_installed_are_installed_the_next_time(tmp_path: Path, origin: Path) -> None:

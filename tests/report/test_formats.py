@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import html
 import re
 import shutil
@@ -21,12 +22,18 @@ from audit.report.messages import LANGUAGES, Recorded, message, wordings
 from audit.report.quantities import shape
 from audit.report.shortening import beginning
 from audit.report.translation import worded
+from tests.conftest import opened
 from tests.report.fixture import triangular
 
 PUBLISHED = sorted((Path(report.__file__).parents[2] / "reports").rglob("record.json"))
 RECORDS: dict[str, Record] = {
-    path.parent.name: judge.opened(path) for path in PUBLISHED if path.parts[-3] == "triangular_mm"
+    path.parent.name: opened(path) for path in PUBLISHED if path.parts[-3] == "triangular_mm"
 } | {"small": triangular()}
+
+
+@functools.cache
+def page_of(path: Path, name: str, language: str) -> str:
+    return made(opened(path), name, language)
 
 
 def made(record: Record, name: str, language: str) -> str:
@@ -47,9 +54,8 @@ def test_the_comment_is_page_one_and_names_the_attachment(name: str, language: s
 @pytest.mark.parametrize("language", LANGUAGES)
 @pytest.mark.parametrize("path", PUBLISHED, ids=lambda path: f"{path.parents[1].name}-{path.parent.name}")
 def test_a_comment_keeps_verdict_evidence_ratio_and_command(path: Path, language: str) -> None:
-    record = judge.opened(path)
-    text = made(record, "comment", language)
-    whole = made(record, "md", language)
+    record = opened(path)
+    text, whole = page_of(path, "comment", language), page_of(path, "md", language)
     assert len(text) <= COMMENT_CHARACTERS
     for line in re.findall(r"^> .*$", whole, re.M):
         assert line in text
@@ -71,8 +77,8 @@ def evidence_of(text: str) -> list[str]:
 @pytest.mark.parametrize("language", LANGUAGES)
 @pytest.mark.parametrize("path", PUBLISHED, ids=lambda path: f"{path.parents[1].name}-{path.parent.name}")
 def test_a_published_report_is_two_pages(path: Path, language: str) -> None:
-    record = judge.opened(path)
-    text = made(record, "md", language)
+    record = opened(path)
+    text = page_of(path, "md", language)
     lines = text.splitlines()
     titles = [number for number, line in enumerate(lines) if line.startswith("## ")]
     assert titles[2] <= 60, "page one: the verdict and how to reproduce it"
@@ -89,10 +95,10 @@ def test_a_published_report_is_two_pages(path: Path, language: str) -> None:
 @pytest.mark.parametrize("language", LANGUAGES)
 @pytest.mark.parametrize("path", PUBLISHED, ids=lambda path: f"{path.parents[1].name}-{path.parent.name}")
 def test_verdict_number_shape_and_device_stand_in_the_first_card_and_are_not_folded(path: Path, language: str) -> None:
-    record = judge.opened(path)
-    page = made(record, "html", language)
-    before, opened, after = page.partition('<div class="card ')
-    assert opened and "<details" not in before, "nothing has to be opened to see it"
+    record = opened(path)
+    page = page_of(path, "html", language)
+    before, card_, after = page.partition('<div class="card ')
+    assert card_ and "<details" not in before, "nothing has to be opened to see it"
     assert before.count("<section") == 1 and before.count("<h2") == 1, "no other section stands above"
     card = html.unescape(re.sub(r"<[^>]+>", " ", after.partition("</div>")[0])).replace("\xa0", " ")
     devices = [one.name for one in (record.device, *record.secondary_devices)]

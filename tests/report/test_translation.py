@@ -13,7 +13,6 @@ from typing import get_args
 import pytest
 
 import audit
-from audit import judge
 from audit.model import Grade, Record, Rung, Source, Verdict, VerdictName
 from audit.model.errors import BadInput
 from audit.model.finding import DeviceKind
@@ -24,7 +23,7 @@ from audit.report.messages import LANGUAGES, TEXTS, Joined, Message, Recorded, j
 from audit.report.translation import translated, worded
 from audit.report.view import Block, Code, Link, Quoted, Report, mapped
 from audit.review.rules import RULES
-from tests.conftest import some
+from tests.conftest import opened, some
 from tests.report.fixture import measured, swept, triangular
 from tests.report.test_times import raced
 
@@ -182,7 +181,7 @@ def records() -> dict[str, Record]:
     empty = triangular().model_copy(update={"findings": (), "ladder": (), "verdict": Verdict(name="incomplete")})
     made = {"wrong": triangular(), "right": measured(right), "incomplete": empty, "timed": raced(right=True),
             "uncleared": raced(), "sizes": swept(right)}  # fmt: skip
-    return made | {f"{path.parents[1].name}-{path.parent.name}": judge.opened(path) for path in PUBLISHED}
+    return made | {f"{path.parents[1].name}-{path.parent.name}": opened(path) for path in PUBLISHED}
 
 
 RECORDS = records()

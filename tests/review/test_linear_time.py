@@ -14,6 +14,7 @@ from audit.build.device_part import device_text
 from audit.build.emulated.rewrite import rewrite
 from audit.review import hints
 from audit.review.cuda_source import CudaSource, parse
+from tests.conftest import part
 from tests.review.growing_sources import CUDA, PYTHON, Family
 
 SIZE, FOLD = 2000, 8
@@ -60,17 +61,17 @@ def python(text: str) -> None:
         assert "\n" not in error.msg
 
 
-@pytest.mark.parametrize("name", CUDA)
+@pytest.mark.parametrize("name", part(CUDA))
 def test_cuda_rules(name: str) -> None:
     assert grows_in_line(hints.of_cuda, CUDA[name])
 
 
-@pytest.mark.parametrize("name", CUDA)
+@pytest.mark.parametrize("name", part(CUDA))
 def test_builds(name: str) -> None:
     assert grows_in_line(builds, CUDA[name])
 
 
-@pytest.mark.parametrize("name", PYTHON)
+@pytest.mark.parametrize("name", part(PYTHON))
 def test_python_rules(name: str) -> None:
     assert grows_in_line(python, PYTHON[name])
 
