@@ -1,4 +1,4 @@
-"""A claim of one Python kernel with all of a `claim.toml`, `harness` left open; a claim of the kit with few variants."""
+"""A claim of one Python kernel with all of a `claim.toml`, `harness` left open; a claim with few of its variants."""
 
 from __future__ import annotations
 

@@ -9,7 +9,7 @@ import pytest
 
 from audit import claims, judge, report
 from audit.model import SCHEMA, Record, store
-from tests.conftest import some
+from tests.conftest import part, some
 
 ROOT = Path(__file__).resolve().parents[1] / "reports"
 RECORDS = sorted(ROOT.rglob("record.json"))
@@ -31,7 +31,9 @@ def test_there_are_published_records() -> None:
     assert RECORDS
 
 
-def test_text_derives_from_the_record(published: Path, tmp_path: Path) -> None:
+@pytest.mark.parametrize("path", part(RECORDS), ids=lambda path: str(path.parent.relative_to(ROOT)))
+def test_text_derives_from_the_record(path: Path, tmp_path: Path) -> None:
+    published = path.parent
     files = report.render(judge.opened(published / "record.json"), tmp_path)
     for name in ("report.md", "report.html"):
         assert text_of(published / name) == text_of(tmp_path / name), name

@@ -88,5 +88,5 @@ def test_the_notebook_runs_and_shows_every_way(tmp_path: Path) -> None:
     )
     assert done.returncode == 0, done.stderr[-2000:]
     shown = executed.read_text(encoding="utf-8")
-    assert all(name in shown for name in WAYS)
+    assert all(name in shown for name in (*WAYS, "register_blocked"))
     assert "image/png" in shown

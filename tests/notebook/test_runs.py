@@ -141,12 +141,6 @@ def test_looking_around_leaves_still_figures(tmp_path: Path) -> None:
     assert "application/vnd.jupyter.widget-view+json" in text
 
 
-def test_the_ladder(tmp_path: Path) -> None:
-    text = shown(execute("ladder", tmp_path))
-    assert "register_blocked" in text
-    assert "image/png" in text
-
-
 def test_an_audit_that_cannot_start_says_so_in_one_sentence(tmp_path: Path) -> None:
     values = {"kernel": "missing.cu", "reference": "missing.py", "device": "emulated", "out": str(tmp_path / "k")}
     try:

@@ -17,10 +17,10 @@ from audit.review.cuda_source import CudaSource, parse
 from tests.conftest import part
 from tests.review.growing_sources import CUDA, PYTHON, Family
 
-SIZE, FOLD = 2000, 8
+SIZE, FOLD = 1000, 8
 LINEAR = 2.5 * FOLD
 """What the time may grow by where the length grows by `FOLD`: a square is 64 times."""
-SOON_S = 0.06
+SOON_S = 0.03
 """A source that takes less at its full length says nothing about growth."""
 
 

@@ -38,7 +38,7 @@ def samples(*by_block: tuple[float, ...]) -> Samples:
 
 def test_the_interval_covers_the_true_ratio_where_the_session_stops_by_its_width(bench: Any) -> None:
     names = ("jitter of blocks, 1.4 %", "steps", "slow kernels, drift, steps, late", "everything")
-    found = [bench.covered(bench.SCENES[name], 250) for name in names]
+    found = [bench.covered(bench.SCENES[name], 120) for name in names]
     assert 93 <= sum(one["covered"] for one in found) / len(found) <= 97
     assert len({one["blocks"] for one in found}) > 1, "the noise decides how long a session goes on"
 
