@@ -72,10 +72,11 @@ def test_an_installed_kit_with_the_tree_out_of_sight_sees_what_an_audit_of_the_t
     environment = {**os.environ, "PYTHONPATH": paths}
     alone = [sys.executable, "-S"]  # no finder of an editable installation
     where = [*alone, "-c", "import audit; print(audit.__file__)"]
-    found = subprocess.run(where, cwd=tmp_path, env=environment, capture_output=True, text=True, check=True)
-    assert Path(found.stdout.strip()).is_relative_to(installed)
+    imported = subprocess.run(where, cwd=tmp_path, env=environment, capture_output=True, text=True, check=True)
+    assert Path(imported.stdout.strip()).is_relative_to(installed)
     here, there = tmp_path / "here", tmp_path / "there"
-    here.mkdir(), there.mkdir()
+    here.mkdir()
+    there.mkdir()
     typed(here, "audit run diag_matmul --device emulated", monkeypatch)
     (found,) = here.rglob(store.RECORD)
     run, _ = printed(found.with_name("report.md"))
