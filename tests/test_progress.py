@@ -49,6 +49,21 @@ def test_the_pace_is_that_of_all_time_however_many_stages_ran_in_it(monkeypatch:
     assert dict(result.stages) == {"outer": 30.0, "inner": 10.0, "beside": 10.0}
 
 
+def test_no_time_is_foretold_while_nothing_gets_done(monkeypatch: pytest.MonkeyPatch) -> None:
+    now = 100.0
+    monkeypatch.setattr(lines.time, "monotonic", lambda: now)
+    result = Progress(io.StringIO())
+    result.expect(4)
+    now = 110.0
+    result.advance()
+    now = 110.0 + lines.STALLED_S
+    assert result.left() == "25% done, about 210 s left"
+    now += 1.0
+    assert result.left() == "25% done"
+    result.advance()
+    assert result.left() == "50% done, about 71 s left"
+
+
 def test_nothing_is_foretold_without_a_pace_or_without_work() -> None:
     result = Progress(io.StringIO())
     assert result.left() == ""
@@ -178,6 +193,6 @@ def test_a_stage_of_many_items_is_counted_apart_from_those_before_it(monkeypatch
         now = 1.0
     with result.stage("emulated"):
         result.begin(200)
-        result.advance(20)
         now = 101.0
+        result.advance(20)
         assert result.left() == "10% done, about 900 s left"

@@ -17,7 +17,7 @@ from audit.report import terminal
 if TYPE_CHECKING:
     from audit.report.view import Tone
 
-QUIET_S = 30.0
+QUIET_S, STALLED_S = 30.0, 60.0
 LOOK_S = 0.5
 LEAST_SHARE = 0.05
 MOST_NAMED = 3
@@ -37,7 +37,7 @@ class Progress:
         self._started = self._last = time.monotonic()
         self.running = ""
         """The running stage; empty where none runs."""
-        self._counted_since = self._started
+        self._counted_since = self._advanced = self._started
         self._lock = threading.Lock()
         self._rewrites, self._status = self._stream.isatty(), ""
         self._doing: dict[str, float] = {}
@@ -79,12 +79,13 @@ class Progress:
     def begin(self, pieces: int) -> None:
         """Start to count anew, with pieces of another size: their share and their pace tell nothing of earlier ones."""
         with self._lock:
-            self._expected, self._done, self._counted_since = pieces, 0, time.monotonic()
+            self._expected, self._done = pieces, 0
+            self._counted_since = self._advanced = time.monotonic()
 
     def advance(self, pieces: int = 1) -> None:
         """Count pieces of work as done."""
         with self._lock:
-            self._done = min(self._done + pieces, self._expected)
+            self._done, self._advanced = min(self._done + pieces, self._expected), time.monotonic()
 
     def complete(self) -> None:
         """Count all expected work as done, needless work included."""
@@ -97,12 +98,18 @@ class Progress:
         return self._done / self._expected if self._expected else 0.0
 
     def left(self) -> str:
-        """Return the share done and the time left at the pace so far; empty where too little is done to show a pace."""
+        """Return the share done and the time left at the pace so far; empty where too little is done to show a pace.
+
+        Where nothing was done for STALLED_S the pace says nothing, and the time left would grow while it is read.
+        """
         if self.share < LEAST_SHARE:
             return ""
-        spent = time.monotonic() - self._counted_since
-        rest = f"about {spent * (1 - self.share) / self.share:.0f} s left"
-        return "100% done" if self.share == 1 else f"{min(99, round(100 * self.share))}% done, {rest}"
+        if self.share == 1:
+            return "100% done"
+        now, done = time.monotonic(), f"{min(99, round(100 * self.share))}% done"
+        if now - self._advanced > STALLED_S:
+            return done
+        return f"{done}, about {(now - self._counted_since) * (1 - self.share) / self.share:.0f} s left"
 
     def say(self, text: str, *, mark: tuple[str, Tone] | None = None) -> None:
         """Print one line after the seconds since the start and the stage; `mark` as in `terminal.say`."""
