@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable
 
-from audit.claims.importers.claim_toml import NOT_STATED
+from audit.claims.importers.writer import NOT_STATED
 from audit.judge.answers import BASELINE, FLOOR
 from audit.judge.causes import causes, led, read_in_source, shape_of, sizes_of
 from audit.judge.evidence import objects

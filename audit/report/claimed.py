@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from audit.claims.importers.claim_toml import NOT_STATED
+from audit.claims.importers.writer import NOT_STATED
 from audit.model import Claim, Observation, Record, Speedup
 from audit.report.messages import Recorded, headings, joined, message
 from audit.report.quantities import NONE, NOT_PUBLISHED, milliseconds, ratio, sentence, shape

@@ -11,7 +11,7 @@ import pytest
 
 from audit.apps import cli
 from audit.claims import importers
-from audit.claims.importers import bounded, claim_toml, writer
+from audit.claims.importers import bounded, writer
 from audit.claims.importers.material import DEEPEST, Given, Material
 from audit.model.errors import BadInput
 from tests.importers import published
@@ -204,4 +204,4 @@ def test_texts_of_strangers_cannot_leave_their_place_in_claim_toml(tmp_path: Pat
 
     text = (folder / "claim.toml").read_text(encoding="utf-8")
     assert tomllib.loads(text)["tolerance"]["relative"] == 1e-2
-    assert claim_toml.quoted('a"\n\\') in ('"a\\"\\u000a\\\\"',)
+    assert writer.quoted('a"\n\\') in ('"a\\"\\u000a\\\\"',)

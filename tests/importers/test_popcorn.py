@@ -9,7 +9,7 @@ import pytest
 import torch
 
 from audit.claims import importers
-from audit.claims.importers import claim_toml, writer
+from audit.claims.importers import writer
 from audit.claims.importers.imported import Imported
 from audit.claims.importers.material import Given
 from audit.claims.importers.templates import reference_py
@@ -40,7 +40,7 @@ def test_a_tensor_that_the_reference_never_reads_is_a_destination(body: str, pla
     )
     found = leaderboard(tmp_path, reference)
     assert found.harness.destination == place
-    stated = tomllib.loads(claim_toml.text(found, name="claim"))["harness"]
+    stated = tomllib.loads(writer.claim_toml(found, name="claim"))["harness"]
     assert stated == {"mode": "train"} | ({} if place is None else {"destination": place})
 
 

@@ -8,7 +8,7 @@ import tomllib
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from audit.claims.importers import claim_toml, entries
+from audit.claims.importers import entries, writer
 
 TEXTS = st.text(st.characters(exclude_categories=["Cs"]), max_size=200)
 
@@ -16,7 +16,7 @@ TEXTS = st.text(st.characters(exclude_categories=["Cs"]), max_size=200)
 @settings(max_examples=300, deadline=None, derandomize=True)
 @given(TEXTS)
 def test_a_toml_string_reads_back(text: str) -> None:
-    assert tomllib.loads(f"key = {claim_toml.quoted(text)}") == {"key": text}
+    assert tomllib.loads(f"key = {writer.quoted(text)}") == {"key": text}
 
 
 @settings(max_examples=300, deadline=None, derandomize=True)

@@ -11,7 +11,7 @@ from typing import Any
 
 import pytest
 
-from audit.claims.importers import bounded, rows_parquet, tables
+from audit.claims.importers import bounded, rows, tables
 from audit.model.errors import BadInput
 
 ROWS: list[dict[str, Any]] = [
@@ -229,7 +229,7 @@ def test_a_text_that_stands_in_many_rows_of_parquet_is_kept_once(
 
     parquet.write_table(pa.table({"a": ["x" * 10_000] * 3000}), tmp_path / "t.parquet")
     frame = tables.read(tmp_path / "t.parquet").frame
-    assert len({id(text) for text in frame["a"]}) <= 1 + 3000 // rows_parquet.ROWS_AT_ONCE
+    assert len({id(text) for text in frame["a"]}) <= 1 + 3000 // rows.ROWS_AT_ONCE
 
 
 @pytest.mark.parametrize(

@@ -12,7 +12,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from audit import claims
-from audit.claims.importers.claim_toml import quoted
+from audit.claims.importers.writer import quoted
 from audit.model import Claim
 from audit.model.errors import BadInput
 

@@ -25,7 +25,7 @@ from audit.apps.selftest.command import matrix
 from audit.apps.selftest.record import SelfTest, read, to_json
 from audit.build.notes import failed_note
 from audit.claims import ClaimFolder
-from audit.claims.importers import claim_toml, templates
+from audit.claims.importers import templates, writer
 from audit.claims.importers.imported import Figure, Imported, Missing, Original, Reference
 from audit.model import Record
 from audit.model.errors import CompileError
@@ -193,7 +193,7 @@ def imported(text: str) -> Imported:
 
 @pytest.mark.parametrize("text", BROKEN, ids=lambda text: ascii(text)[:20])
 def test_an_imported_claim(text: str) -> None:
-    written = claim_toml.text(imported(text), name="x")
+    written = writer.claim_toml(imported(text), name="x")
     assert not unseen(written)
     table = tomllib.loads(written)
     whole = "".join("\ufffd" if "\ud800" <= letter < "\ue000" else letter for letter in text)

@@ -14,9 +14,9 @@ from typing import NamedTuple
 
 from audit.claims import importers
 from audit.claims.importers import bounded, writer
-from audit.claims.importers.claim_toml import quoted
 from audit.claims.importers.imported import Claimed, Imported
 from audit.claims.importers.material import Given
+from audit.claims.importers.writer import quoted
 from audit.model.errors import BadInput
 
 BASE = "base"

@@ -12,9 +12,18 @@ from dataclasses import replace
 
 from audit.claims.importers import entries, module_task, published, sizes
 from audit.claims.importers.chosen_row import Row, chosen
-from audit.claims.importers.imported import Claimed, Figure, Imported, Original, Reference
+from audit.claims.importers.imported import (
+    NO_COST,
+    NO_FIGURES,
+    NO_SHAPE,
+    Claimed,
+    Figure,
+    Imported,
+    Missing,
+    Original,
+    Reference,
+)
 from audit.claims.importers.material import Given, Material
-from audit.claims.importers.missing import NO_COST, NO_FIGURES, NO_SHAPE, Missing
 from audit.claims.importers.python_text import PythonText
 
 TAKES = "a row with `CUDA_Code` and `PyTorch_Code_Functional`, in Parquet, CSV, JSON or JSONL"

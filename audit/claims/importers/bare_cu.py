@@ -11,9 +11,20 @@ from collections.abc import Mapping
 from dataclasses import replace
 
 from audit.claims.importers import entries, joined, joined_python, module_task, published, sizes, solutions
-from audit.claims.importers.imported import Claimed, Imported, Original, Reference, Tolerance
+from audit.claims.importers.imported import (
+    NO_COST,
+    NO_FIGURES,
+    NO_SHAPE,
+    NO_TASK,
+    Claimed,
+    Imported,
+    Missing,
+    Original,
+    Reference,
+    Tolerance,
+    no_tolerance,
+)
 from audit.claims.importers.material import Given, Material
-from audit.claims.importers.missing import NO_COST, NO_FIGURES, NO_SHAPE, NO_TASK, Missing, no_tolerance
 from audit.claims.importers.python_text import PythonText
 
 TAKES = (

@@ -14,9 +14,17 @@ import re
 from pathlib import PurePath
 
 from audit.claims.importers import entries, module_task, published
-from audit.claims.importers.imported import Claimed, Figure, Imported, Original, Reference, Shapes, Tolerance
+from audit.claims.importers.imported import (
+    NO_FIGURES,
+    Claimed,
+    Figure,
+    Imported,
+    Original,
+    Reference,
+    Shapes,
+    Tolerance,
+)
 from audit.claims.importers.material import Given, Material
-from audit.claims.importers.missing import NO_FIGURES
 from audit.model import Harness
 from audit.model.errors import BadInput
 

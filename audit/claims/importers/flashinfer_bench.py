@@ -13,9 +13,22 @@ from typing import Any
 
 from audit.claims.importers import definitions, entries, joined, joined_python, module_task, published, sizes, solutions
 from audit.claims.importers.definitions import FRACTIONS, Definition
-from audit.claims.importers.imported import RMS, Claimed, Imported, Original, Reference, Shapes, Tolerance
+from audit.claims.importers.imported import (
+    NO_COST,
+    NO_FIGURES,
+    NO_SHAPE,
+    NO_TASK,
+    RMS,
+    Claimed,
+    Imported,
+    Missing,
+    Original,
+    Reference,
+    Shapes,
+    Tolerance,
+    no_tolerance,
+)
 from audit.claims.importers.material import Given, Material
-from audit.claims.importers.missing import NO_COST, NO_FIGURES, NO_SHAPE, NO_TASK, Missing, no_tolerance
 from audit.claims.importers.python_text import PythonText
 from audit.claims.importers.solutions import Found, Workload
 

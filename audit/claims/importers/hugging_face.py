@@ -13,9 +13,18 @@ from dataclasses import dataclass, replace
 from pathlib import PurePath
 
 from audit.claims.importers import entries, kernel_package, module_task
-from audit.claims.importers.imported import Claimed, Imported, Original, Reference, Shapes, Tolerance
+from audit.claims.importers.imported import (
+    NO_COST,
+    NO_FIGURES,
+    Claimed,
+    Imported,
+    Original,
+    Reference,
+    Shapes,
+    Tolerance,
+    no_tolerance,
+)
 from audit.claims.importers.material import Given, Material
-from audit.claims.importers.missing import NO_COST, NO_FIGURES, no_tolerance
 from audit.claims.importers.python_text import PythonText, bound_by, last_name
 from audit.model import Harness
 from audit.model.errors import BadInput

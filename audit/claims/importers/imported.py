@@ -7,29 +7,21 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any, Literal
 
-from audit.claims.importers.missing import NO_GPU, Missing
 from audit.model import Harness
 from audit.model.claim import MOST_SIZE
 from audit.model.errors import BadInput
 
-Unit = Literal["ms", "ratio"]
 RMS = "the absolute part counts here in units of the result's rms"
 """What a tolerance of others, whose absolute part has the units of the result, means here."""
 
 
 @dataclass(frozen=True)
 class Original:
-    """One published source, byte for byte.
+    """One published source, byte for byte."""
 
-    Attributes:
-        file: what it is called in the claim folder, below `original/`.
-        data: its bytes.
-        published_as: the file, row, column or cell it stood in.
-    """
-
-    file: str
+    file: str  # below `original/` of the claim folder
     data: bytes
-    published_as: str
+    published_as: str  # the file, row, column or cell it stood in
 
     @property
     def sha256(self) -> str:
@@ -39,33 +31,19 @@ class Original:
 
 @dataclass(frozen=True)
 class Claimed:
-    """The kernel as the audit builds it.
+    """The kernel as the audit builds it."""
 
-    Attributes:
-        file: `claimed.cu` or `claimed.py`.
-        data: the bytes of an original, followed by lines of ours where its way of calling is another one.
-        entry: the function that is called.
-        technique: what is known about it.
-        added: what our lines do; empty where the bytes are the original's alone.
-        compute_capability: the least the file runs on, 80 for an A100; None where the source does not say.
-    """
-
-    file: str
-    data: bytes
-    entry: str
+    file: str  # `claimed.cu` or `claimed.py`
+    data: bytes  # of an original, followed by lines of ours where its way of calling is another one
+    entry: str  # the function that is called
     technique: str
-    added: str = ""
-    compute_capability: int | None = None
+    added: str = ""  # what our lines do; empty where the bytes are the original's alone
+    compute_capability: int | None = None  # the least the file runs on, 80 for an A100, where the source says so
 
 
 @dataclass(frozen=True)
 class Reference:
-    """The source of inputs and right results in the claim's `reference.py`.
-
-    Attributes:
-        contract: a name in `audit.claims.importers.templates.CONTRACTS`.
-        options: what that template is filled with.
-    """
+    """A template of `audit.claims.importers.templates.CONTRACTS` for the claim's `reference.py`, and what fills it."""
 
     contract: str
     options: Mapping[str, Any] = field(default_factory=dict)
@@ -73,23 +51,14 @@ class Reference:
 
 @dataclass(frozen=True)
 class Figure:
-    """A published number.
+    """A published number: a time in milliseconds, or a ratio baseline time / kernel time."""
 
-    Attributes:
-        about: "kernel", or the name of a baseline, or for a ratio the baseline it is over.
-        value: the number, a time in milliseconds or a ratio baseline time / kernel time.
-        unit: "ms" or "ratio".
-        gpu: where it was measured; None where that is not stated.
-        concluded: from what the unit is known, and where the number stood.
-        by: who states it; None: the authors of the source.
-    """
-
-    about: str
+    about: str  # "kernel", or the name of a baseline, or for a ratio the baseline it is over
     value: float
-    unit: Unit
-    gpu: str | None
-    concluded: str
-    by: str | None = None
+    unit: Literal["ms", "ratio"]
+    gpu: str | None  # where it was measured, if that is stated
+    concluded: str  # from what the unit is known, and where the number stood
+    by: str | None = None  # who states it, if not the authors of the source
 
     def __str__(self) -> str:
         """For people, one line."""
@@ -125,33 +94,44 @@ class Shapes:
 
 
 @dataclass(frozen=True)
+class Missing:
+    """A fact that a source does not state."""
+
+    what: str
+    key: str  # where to supply it, a key of `claim.toml` or a file
+    how: str  # how to supply it
+    essential: bool = False  # no audit is possible without it
+
+    def __str__(self) -> str:
+        """For people, one line."""
+        return f"{self.key}: {self.what}; {self.how}"
+
+
+NO_TASK = Missing("no task was found", "reference.py", "give the file with the reference too", essential=True)
+NO_SHAPE = Missing("no shape is told", "shapes.emulated", "give --shape NAME=SIZE", essential=True)
+NO_GPU = Missing("the GPU of the figures is not told", "speedup.gpu", "give --gpu NAME")
+NO_FIGURES = Missing("no published figures", "speedup", "give --claimed GPU=RATIO")
+NO_COST = Missing(
+    "the least flops and bytes of the task", "reference.py cost", "without them no time can be impossible"
+)
+
+
+def no_tolerance(what: str) -> Missing:
+    """Return that there is no tolerance; `what` says where none stands."""
+    return Missing(what, "tolerance", "give --tolerance NUMBER", essential=True)
+
+
+@dataclass(frozen=True)
 class Imported:
-    """One claim as found.
+    """One claim as found; None where the source does not state a thing."""
 
-    Attributes:
-        format: the name of the importer.
-        provenance: file, row, column or cell.
-        name: of the claim folder, `[a-z0-9_]+`.
-        title, task, authors, published, url: as published; None where it is not stated.
-        dtype: of the inputs.
-        originals: every source that was read, byte for byte.
-        claimed: the kernel; None where there is none.
-        reference: the task; None where there is none.
-        tolerance: None where the format has no default and states none.
-        harness: what the published evaluation does with reference and kernel alike.
-        figures: the published numbers.
-        missing: what is not there, and how to supply it.
-        choices: what the importer chose, in words; each can be changed in `claim.toml`.
-        rejected: rows of the same file that could not be read, one sentence each, and their count.
-    """
-
-    format: str
-    provenance: str
-    name: str
+    format: str  # the name of the importer
+    provenance: str  # file, row, column or cell
+    name: str  # of the claim folder, `[a-z0-9_]+`
     title: str
-    originals: tuple[Original, ...]
+    originals: tuple[Original, ...]  # every source that was read
     task: str = "not told by the source"
-    dtype: str = "float32"
+    dtype: str = "float32"  # of the inputs
     claimed: Claimed | None = None
     reference: Reference | None = None
     shapes: Shapes | None = None
@@ -162,11 +142,11 @@ class Imported:
     flags: tuple[str, ...] = ()
     steps: tuple[str, ...] = ()
     tolerance: Tolerance | None = None
-    harness: Harness = field(default_factory=Harness)
+    harness: Harness = field(default_factory=Harness)  # what the published evaluation does with reference and kernel
     figures: tuple[Figure, ...] = ()
     missing: tuple[Missing, ...] = ()
-    choices: tuple[str, ...] = ()
-    rejected: tuple[str, ...] = ()
+    choices: tuple[str, ...] = ()  # of the importer, in words; each can be changed in `claim.toml`
+    rejected: tuple[str, ...] = ()  # rows of the same file that could not be read, a sentence each, and their count
 
     @property
     def auditable(self) -> bool:

@@ -1,21 +1,26 @@
 """kernelbench.com: a `solution.py` whose class `Model` takes the place of the one in `reference.py`.
 
 The set's check makes both modules in eval mode with what `get_init_inputs` returns, and loads the reference's state
-into the solution's. `problem.yaml` states a tolerance for each dtype of a result. Facts: Infatoshi/kernelbench.com,
+into the solution's. The site shows a solution with the files that it loads behind it: they are put into its text.
+`problem.yaml` states a tolerance for each dtype of a result. Facts: Infatoshi/kernelbench.com,
 `benchmarks/hard/src/eval/correctness.py`, `check.py` of its problems (2026).
 """
 
 from __future__ import annotations
 
+import ast
 import re
+from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from pathlib import PurePath
+from typing import Any
 
-from audit.claims.importers import entries, module_task, published, sidecars
-from audit.claims.importers.imported import RMS, Claimed, Imported, Original, Tolerance
+from audit.claims.importers import entries, joined, joined_python, module_task, published
+from audit.claims.importers.imported import NO_FIGURES, RMS, Claimed, Imported, Original, Tolerance
 from audit.claims.importers.material import Given, Material
-from audit.claims.importers.missing import NO_FIGURES
+from audit.claims.importers.python_text import PythonText
 from audit.model import Harness
+from audit.model.errors import BadInput
 
 TAKES = "a `solution.py` with a class `Model`, the problem's `reference.py`, its `problem.yaml` where there is one"
 LACKS = ("reference.py cost", "speedup")
@@ -23,6 +28,11 @@ SOLUTION, REFERENCE, PROBLEM = "solution.py", "reference.py", "problem.yaml"
 _DEFAULTS = {"float32": 1e-4, "float16": 1e-2, "bfloat16": 1e-2}
 _STATED = re.compile(r"^\s+[\"']?(?:torch\.)?(float32|float16|bfloat16)[\"']?\s*:\s*([\d.eE+-]+)", re.MULTILINE)
 ADDED = "a class that takes over the parameters and buffers of the reference, whose text stands there too"
+_LOADED = "the files that the solution loads, in the place of the import or the call that loads each"
+_MARK = re.compile(r"(?:^# =+\n)?^# =+ sidecar: (\S{1,100}) .*=$(?:\n# =+$)?", re.MULTILINE)
+_BUILDER = "torch.utils.cpp_extension"
+_LOAD = f"from {_BUILDER} import load_inline\n"
+_Edit = tuple[ast.Call | ast.ImportFrom, str]
 _MODEL = '''class ModelNew(Model):
     """Takes over the state of the reference, as the check of the set does."""
 
@@ -45,8 +55,8 @@ def read(material: Material, given: Given) -> Imported:
     """Return the solution with its problem. Raises BadInput for several of either, or a file that it loads unread."""
     solution = material.only(_solutions(material), what="solution (a class Model)")
     text = solution.data.decode()
-    alone = not sidecars.marked(text)
-    source = solution.data if alone else sidecars.in_one(text, where=solution.published_as).encode()
+    alone = _MARK.search(text) is None  # no other files stand behind it
+    source = solution.data if alone else _in_one(text, where=solution.published_as).encode()
     task = material.only(_files(material, REFERENCE), what="reference (a class Model)")
     used = replace(solution, data=source)
     found = module_task.imported("kernelbench_com", task=task, solution=used, shape=given.shape, kernel="Model")
@@ -56,7 +66,7 @@ def read(material: Material, given: Given) -> Imported:
         entries.beside_reference(source, task.data, _MODEL),
         "forward",
         "class Model as published",
-        added="; ".join([ADDED] if alone else [sidecars.ADDED, ADDED]),
+        added="; ".join([ADDED] if alone else [_LOADED, ADDED]),
     )
     tolerance, problem = _tolerance(material, found.dtype)
     return replace(
@@ -82,7 +92,7 @@ def _files(material: Material, ending: str) -> list[Original]:
 
 def _solutions(material: Material) -> list[Original]:
     """Return the solutions, those included with files behind their Python, as the site shows those that they load."""
-    others = [name for name in material.named(SOLUTION) if sidecars.marked(material.data(name).decode())]
+    others = [name for name in material.named(SOLUTION) if _MARK.search(material.data(name).decode())]
     alone = [one for one in _files(material, SOLUTION) if one.published_as not in others]
     return [*alone, *(material.original(name) for name in others)]
 
@@ -103,3 +113,77 @@ def _number(text: str) -> bool:
         return published.positive(float(text))
     except ValueError:
         return False
+
+
+def _in_one(text: str, *, where: str) -> str:
+    """Return the solution with each file that it imports or loads in that place.
+
+    Raises:
+        BadInput: a file is loaded in a way that is not read.
+    """
+    marks = list(_MARK.finditer(text))
+    ends = [*(mark.start() for mark in marks[1:]), len(text)]
+    files = {mark[1]: text[mark.end() : end].strip("\n") + "\n" for mark, end in zip(marks, ends, strict=True)}
+    native = {name: one for name, one in files.items() if name.endswith((*joined.SOURCES, *joined.HEADERS))}
+    place = joined_python.place_in(files)
+    sources = {SOLUTION: text[: marks[0].start()], **{name: files[name] for name in files if name not in native}}
+    python = joined_python.Joined(lambda name: sources[name].encode(), place).whole(SOLUTION)
+    tree = PythonText(python.encode(), where=where)
+    names = {file: f"_SIDECAR_{number}" for number, file in enumerate(native, start=1)}
+    edits = list(_edits(tree.tree, names)) if native else []
+    for mark in marks:
+        if mark[1] in native and not any(names[mark[1]] in edit for _, edit in edits):
+            line = text.count("\n", 0, mark.start(1)) + 1
+            how = "and a variant is one file; give its text to load_inline, and cut it off there"
+            raise BadInput(f"{where}: line {line} begins {mark[1]}, {how}")
+    texts = "".join(f"{name} = {entries.literal(native[file])}\n" for file, name in names.items())
+    return _edited(python, tree.tree, edits, f"{_LOAD}{texts}" if native else "")
+
+
+def _edits(tree: ast.Module, names: Mapping[str, str]) -> Iterator[_Edit]:
+    """Yield the calls that load a file and imports of `load`, and what stands in their place."""
+    bound: dict[str, list[ast.expr]] = {}
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Assign) and isinstance(node.targets[0], ast.Name):
+            bound.setdefault(node.targets[0].id, []).append(node.value)
+        if isinstance(node, ast.ImportFrom) and node.module == _BUILDER:
+            aliases = [ast.alias("load_inline") if one.name == "load" else one for one in node.names]
+            yield node, ast.unparse(ast.ImportFrom(_BUILDER, aliases, 0))
+    for node in (one for one in ast.walk(tree) if isinstance(one, ast.Call)):
+        named = {one.arg: one.value for one in node.keywords}
+        reads = isinstance(node.func, ast.Attribute) and node.func.attr == "read_text"
+        loaded = node.func.value if isinstance(node.func, ast.Attribute) and reads else named.get("sources")
+        file = None if loaded is None else _file(loaded, bound, names)
+        if file is not None and reads:
+            yield node, names[file]
+        elif file is not None:
+            kept = [*map(ast.unparse, node.args), "cpp_sources=''", f"cuda_sources={names[file]}"]
+            kept += [f"{name}={ast.unparse(value)}" for name, value in named.items() if name and name != "sources"]
+            yield node, f"load_inline({', '.join(kept)})"
+
+
+def _file(value: ast.expr, bound: Mapping[str, list[ast.expr]], names: Mapping[str, str]) -> str | None:
+    """Return the one file behind the solution that an expression names; None where it names none or others too."""
+    found: set[Any] = set()
+    queue, seen = [value], set[str]()
+    while queue:
+        for node in ast.walk(queue.pop()):
+            if isinstance(node, ast.Constant) and str(node.value).endswith(joined.SOURCES):
+                found.add(node.value)
+            if isinstance(node, ast.Name) and node.id not in seen:
+                seen.add(node.id)
+                queue += bound.get(node.id, [])
+    only = found.pop() if len(found) == 1 else None
+    return only if only in names else None
+
+
+def _edited(text: str, tree: ast.Module, edits: list[_Edit], head: str) -> str:
+    """Return the text with those calls replaced, and with more lines behind its imports from `__future__`."""
+    lines = [line.encode() for line in text.splitlines(keepends=True)]
+    for node, new in sorted(edits, key=lambda edit: (edit[0].lineno, edit[0].col_offset), reverse=True):
+        start, end = node.lineno - 1, (node.end_lineno or node.lineno) - 1
+        left, right = node.col_offset, node.end_col_offset
+        lines[start : end + 1] = [lines[start][:left] + new.encode() + lines[end][right:]]
+    first = [one for one in tree.body if isinstance(one, ast.ImportFrom) and one.module == "__future__"]
+    at = first[-1].end_lineno or 0 if first else 0
+    return b"".join([*lines[:at], head.encode(), *lines[at:]]).decode()

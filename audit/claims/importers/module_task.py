@@ -8,8 +8,18 @@ from collections.abc import Iterable
 from dataclasses import replace
 
 from audit.claims.importers import sizes
-from audit.claims.importers.imported import RMS, Claimed, Imported, Original, Reference, Tolerance
-from audit.claims.importers.missing import NO_COST, NO_SHAPE, NO_TASK, Missing
+from audit.claims.importers.imported import (
+    NO_COST,
+    NO_SHAPE,
+    NO_TASK,
+    RMS,
+    Claimed,
+    Imported,
+    Missing,
+    Original,
+    Reference,
+    Tolerance,
+)
 from audit.claims.importers.python_text import PythonText
 
 TOLERANCE = Tolerance(

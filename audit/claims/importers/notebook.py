@@ -13,9 +13,19 @@ from typing import Any
 
 from audit.claims.importers import entries, module_task, sizes
 from audit.claims.importers.bounded import checked_text
-from audit.claims.importers.imported import RMS, Claimed, Imported, Original, Reference, Tolerance
+from audit.claims.importers.imported import (
+    NO_COST,
+    NO_SHAPE,
+    RMS,
+    Claimed,
+    Imported,
+    Missing,
+    Original,
+    Reference,
+    Tolerance,
+    no_tolerance,
+)
 from audit.claims.importers.material import Given, Material
-from audit.claims.importers.missing import NO_COST, NO_SHAPE, Missing, no_tolerance
 from audit.claims.importers.notebook_cells import CudaText, cells, cuda_texts, printed
 from audit.claims.importers.notebook_script import Built, Script, build_of, task_text
 from audit.claims.importers.python_text import PythonText

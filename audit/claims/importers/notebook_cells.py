@@ -8,9 +8,8 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
 
-from audit.claims.importers.imported import Figure
+from audit.claims.importers.imported import NO_FIGURES, Figure, Missing
 from audit.claims.importers.material import Given
-from audit.claims.importers.missing import NO_FIGURES, Missing
 from audit.claims.importers.published import ratio
 from audit.claims.importers.python_text import last_name, parsed
 from audit.model import gpus

@@ -6,9 +6,8 @@ The file may import from others beside it; these become part of it.
 from __future__ import annotations
 
 from audit.claims.importers import bare_cu, joined_python, module_task, solutions
-from audit.claims.importers.imported import Claimed, Imported, Original
+from audit.claims.importers.imported import NO_COST, NO_FIGURES, Claimed, Imported, Original
 from audit.claims.importers.material import Given, Material
-from audit.claims.importers.missing import NO_COST, NO_FIGURES
 from audit.claims.importers.python_text import PythonText
 
 TAKES = (

@@ -12,10 +12,19 @@ from dataclasses import replace
 from pathlib import PurePath
 from typing import Any
 
-from audit.claims.importers import entries, joined_python, module_task, popcorn_cases, popcorn_parts, popcorn_tolerance
-from audit.claims.importers.imported import Claimed, Imported, Original, Reference
+from audit.claims.importers import entries, joined_python, module_task, popcorn_cases, popcorn_parts
+from audit.claims.importers.imported import (
+    NO_COST,
+    NO_FIGURES,
+    NO_TASK,
+    Claimed,
+    Imported,
+    Missing,
+    Original,
+    Reference,
+    no_tolerance,
+)
 from audit.claims.importers.material import Given, Material
-from audit.claims.importers.missing import NO_COST, NO_FIGURES, NO_TASK, Missing, no_tolerance
 from audit.claims.importers.popcorn_cases import MAKER, REFERENCE
 from audit.claims.importers.popcorn_parts import Parts
 from audit.claims.importers.python_text import PythonText, last_name
@@ -91,9 +100,9 @@ def _with_task(imported: Imported, material: Material, references: list[Original
     shapes, choices = popcorn_cases.shapes(cases, imported.originals[0].data.decode()) if cases else (None, [])
     options |= {"options": cases.options} if cases else {}
     missing = unlisted or ([] if cases else [_NO_TASK_YML])
-    tolerance = popcorn_parts.tolerance(text) if parts else popcorn_tolerance.stated(text, cases)
+    tolerance = popcorn_parts.tolerance(text) if parts else popcorn_cases.tolerance(text, cases)
     missing += [] if tolerance else [_NO_TOLERANCE]
-    missing += [_OF_A_PROPERTY] if popcorn_tolerance.of_a_property(text) else []
+    missing += [_OF_A_PROPERTY] if popcorn_cases.of_a_property(text) else []
     missing += [] if parts or REFERENCE in text.functions else [_NO_REFERENCE]
     missing += [_SEVERAL_GPUS] if "torch.distributed" in text.text else []
     missing += [_stand_in(module) for module, file in beside.items() if file is None]

@@ -13,9 +13,8 @@ from dataclasses import dataclass
 from typing import Any
 
 from audit.claims.importers import entries, published
-from audit.claims.importers.imported import RMS, Original, Tolerance
+from audit.claims.importers.imported import RMS, Missing, Original, Tolerance
 from audit.claims.importers.material import Material
-from audit.claims.importers.missing import Missing
 from audit.claims.importers.python_text import PythonText
 
 MAKER, PREFIX = "generate_inputs", "reference_"

@@ -9,9 +9,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from audit.claims.importers.imported import Figure
+from audit.claims.importers.imported import Figure, Missing
 from audit.claims.importers.material import Given
-from audit.claims.importers.missing import Missing
 from audit.model import gpus
 from audit.model.errors import BadInput
 

@@ -14,9 +14,19 @@ from pathlib import PurePath
 from typing import Any
 
 from audit.claims.importers import autograd_text, entries, module_task, sizes
-from audit.claims.importers.imported import RMS, Claimed, Imported, Original, Reference, Shapes, Tolerance
+from audit.claims.importers.imported import (
+    NO_COST,
+    NO_FIGURES,
+    NO_SHAPE,
+    RMS,
+    Claimed,
+    Imported,
+    Original,
+    Reference,
+    Shapes,
+    Tolerance,
+)
 from audit.claims.importers.material import Given, Material
-from audit.claims.importers.missing import NO_COST, NO_FIGURES, NO_SHAPE
 from audit.claims.importers.python_text import PythonText
 from audit.model.errors import BadInput
 

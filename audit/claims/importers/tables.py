@@ -13,7 +13,7 @@ from io import BufferedReader
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from audit.claims.importers import rows, rows_json, rows_parquet
+from audit.claims.importers import rows, rows_json
 from audit.claims.importers.bounded import Damaged, opened
 from audit.claims.importers.rows import Rejected, Rows, wanted
 from audit.model.errors import BadInput
@@ -83,7 +83,7 @@ def sniff(path: Path) -> str:
     """Return the format of a file from its content: "parquet", "json", "jsonl" or "csv". Raises BadInput as `read`."""
     with opened(path) as file:
         start = _start(file, path)
-        if start.startswith(rows_parquet.MAGIC):
+        if start.startswith(rows.MAGIC):
             return "parquet"
         text = start.removeprefix(b"\xef\xbb\xbf").lstrip()
         if text.startswith(b"["):
@@ -108,7 +108,7 @@ def _start(file: BufferedReader, path: Path) -> bytes:
 
 
 _FORMATS: dict[str, tuple[Callable[[Path, set[str] | None], Rows], Callable[[Path], tuple[str, ...]]]] = {
-    "parquet": (rows_parquet.read, rows_parquet.names),
+    "parquet": (rows.read_parquet, rows.names_of_parquet),
     "csv": (rows.read_csv, rows.names_of_csv),
     "json": (rows_json.read_document, rows_json.names_of_document),
     "jsonl": (rows_json.read_lines, rows_json.names_of_lines),
