@@ -44,28 +44,16 @@ class Parameter:
 
 @dataclass(frozen=True, eq=False)
 class Function:
-    """A function definition.
+    """A function definition."""
 
-    Args:
-        name: the last part of its name, without template arguments.
-        kind: kernel (`__global__`), device (`__device__`, with or without `__host__`) or host.
-        start: offset of its first token, `template` and `extern "C"` included.
-        end: offset past its closing brace.
-        body_start: offset of its opening brace.
-        line: the line of its name.
-        parameters: in order.
-        for_host: whether the host may call it too (a host function, or `__host__ __device__`).
-        body: the node of its body.
-    """
-
-    name: str
-    kind: Kind
-    start: int
-    end: int
-    body_start: int
-    line: int
+    name: str  # the last part of its name, without template arguments
+    kind: Kind  # kernel (`__global__`), device (`__device__`, with or without `__host__`) or host
+    start: int  # offset of its first token, `template` and `extern "C"` included
+    end: int  # offset past its closing brace
+    body_start: int  # offset of its opening brace
+    line: int  # of its name
     parameters: tuple[Parameter, ...]
-    for_host: bool
+    for_host: bool  # whether the host may call it too (a host function, or `__host__ __device__`)
     body: Node = field(repr=False)
 
     def holds(self, node: Node) -> bool:

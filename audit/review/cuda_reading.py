@@ -13,7 +13,7 @@ from tree_sitter import Node
 
 from audit.review.cuda_source import Function
 from audit.review.cuda_tree import START, CudaTree, extent, operator, sides
-from audit.review.places import between, grouped
+from audit.review.rule import between, grouped
 
 _NAMED = ("identifier", "field_identifier", "type_identifier")
 _INDIRECT = ("template_function", "template_method", "dependent_name")
@@ -22,46 +22,27 @@ _PLACE = attrgetter("node.start_byte")
 
 @dataclass(frozen=True)
 class Call:
-    """One call that is no kernel launch.
+    """One call that is no kernel launch."""
 
-    Args:
-        name: the last part of what is called, e.g. "matmul" of `torch::matmul(...)` and of `x.matmul(...)`.
-        scope: what stands before `::`, e.g. "torch"; empty for a plain name and for a method.
-        receiver: the object of a method, or None.
-        arguments: in order.
-        node: the whole call.
-        line: where the name stands.
-    """
-
-    name: str
-    scope: str
-    receiver: Node | None
+    name: str  # the last part of what is called, e.g. "matmul" of `torch::matmul(...)` and of `x.matmul(...)`
+    scope: str  # what stands before `::`, e.g. "torch"; empty for a plain name and for a method
+    receiver: Node | None  # the object of a method
     arguments: tuple[Node, ...]
     node: Node
-    line: int
+    line: int  # of the name
 
 
 @dataclass(frozen=True)
 class Variable:
-    """One declared variable.
-
-    Args:
-        name: its plain name.
-        type_text: its type without storage class, qualifiers and stars, on one line.
-        declared: the whole declaration up to the name, on one line, e.g. "static const float *".
-        tail: what follows the name, e.g. "= 256" or "(1, 2)"; mostly empty without a value.
-        value: the initial value, or None.
-        node: the declaration.
-        line: where the name stands.
-    """
+    """One declared variable."""
 
     name: str
-    type_text: str
-    declared: str
-    tail: str
+    type_text: str  # without storage class, qualifiers and stars, on one line
+    declared: str  # the declaration up to the name, on one line, e.g. "static const float *"
+    tail: str  # what follows the name, e.g. "= 256" or "(1, 2)"; mostly empty without a value
     value: Node | None
-    node: Node
-    line: int
+    node: Node  # the declaration
+    line: int  # of the name
 
 
 class CudaReading(CudaTree):

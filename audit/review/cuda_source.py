@@ -16,7 +16,7 @@ from tree_sitter import Tree
 from audit.review import cuda_grammar, launches, shared_memory, token_scan
 from audit.review.cuda_grammar import Function, nodes_of
 from audit.review.launches import Launch
-from audit.review.places import between, grouped
+from audit.review.rule import between, grouped
 from audit.review.shared_memory import SharedDeclaration
 from audit.review.token_scan import Macro
 
@@ -38,33 +38,19 @@ class Include:
 
 @dataclass(frozen=True, eq=False)
 class CudaSource:
-    """Everything that one CUDA source file holds.
-
-    Args:
-        text: the source as given.
-        code: the same with comments and `#if 0` branches blanked.
-        masked: the same with the inside of string and character literals blanked too.
-        functions: definitions with a body, in order, methods included.
-        launches: every `kernel<<<...>>>(...)`, in order, those in macros included.
-        shared: every `__shared__` declaration, in order.
-        includes: every `#include`, in order.
-        macros: every `#define`, in order.
-        error_count: nodes that the grammar could not place; the rest of the record is still good.
-        parsed: whether the grammar read it; if not, its tree is empty and only what tokens show is known.
-        tree: the syntax tree of `masked`, whose byte offsets are the offsets of the text.
-    """
+    """Everything that one CUDA source file holds, in order."""
 
     text: str
-    code: str
-    masked: str
-    functions: tuple[Function, ...]
-    launches: tuple[Launch, ...]
+    code: str  # the text with comments and `#if 0` branches blanked
+    masked: str  # the same with the inside of string and character literals blanked too
+    functions: tuple[Function, ...]  # with a body, methods included
+    launches: tuple[Launch, ...]  # those in macros included
     shared: tuple[SharedDeclaration, ...]
     includes: tuple[Include, ...]
     macros: tuple[Macro, ...]
-    error_count: int
-    parsed: bool
-    tree: Tree = field(repr=False, compare=False)
+    error_count: int  # nodes that the grammar could not place; the rest of the record is still good
+    parsed: bool  # whether the grammar read it; if not, its tree is empty and only what tokens show is known
+    tree: Tree = field(repr=False, compare=False)  # of `masked`; its byte offsets are the offsets of the text
 
     def line_of(self, offset: int) -> int:
         """Return the line that holds the offset, from 1."""

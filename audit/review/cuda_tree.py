@@ -14,8 +14,7 @@ from tree_sitter import Node
 
 from audit.review.cuda_grammar import walk_tree
 from audit.review.cuda_source import CudaSource, Function
-from audit.review.places import between
-from audit.review.rule import names
+from audit.review.rule import between, names
 
 _KINDS = names("""
     call_expression declaration assignment_expression update_expression if_statement for_statement while_statement

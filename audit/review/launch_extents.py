@@ -11,7 +11,7 @@ from tree_sitter import Node
 
 from audit.review.cuda_reading import CudaReading
 from audit.review.cuda_source import CudaSource, Function, Launch
-from audit.review.places import grouped
+from audit.review.rule import grouped
 from audit.review.token_scan import split_commas, whole_number
 
 # Along x, y and z: the number where the source gives it, None where it does not.

@@ -15,30 +15,17 @@ _KEYWORDS = frozenset({"return", "else", "do", "if", "while", "for", "switch", "
 
 @dataclass(frozen=True)
 class Launch:
-    """One `kernel<<<configuration>>>(arguments)`.
+    """One `kernel<<<configuration>>>(arguments)`."""
 
-    Args:
-        kernel_text: the kernel expression on one line, e.g. "ns::k<T, 256>".
-        kernel_name: its plain name, e.g. "k".
-        configuration: two to four expressions: grid, block, bytes of dynamic shared memory, stream.
-        start: offset of the kernel expression.
-        configuration_start: offset past `<<<`.
-        configuration_end: offset of `>>>`.
-        arguments_start: offset past the opening round bracket.
-        end: offset past the closing round bracket.
-        line: the line of `start`.
-        in_macro: whether it stands in a `#define`.
-    """
-
-    kernel_text: str
-    kernel_name: str
-    configuration: tuple[str, ...]
-    start: int
-    configuration_start: int
-    configuration_end: int
-    arguments_start: int
-    end: int
-    line: int
+    kernel_text: str  # on one line, e.g. "ns::k<T, 256>"
+    kernel_name: str  # plain, e.g. "k"
+    configuration: tuple[str, ...]  # two to four: grid, block, bytes of dynamic shared memory, stream
+    start: int  # offset of the kernel expression
+    configuration_start: int  # offset past `<<<`
+    configuration_end: int  # offset of `>>>`
+    arguments_start: int  # offset past the opening round bracket
+    end: int  # offset past the closing round bracket
+    line: int  # of `start`
     in_macro: bool
 
 

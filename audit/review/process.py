@@ -28,12 +28,7 @@ _KIT = Path(__file__).resolve().parents[2]
 
 @dataclass(frozen=True)
 class Source:
-    """One source to review; see `hints.review_source` for the rest.
-
-    Args:
-        text: of the source.
-        python: whether it is Python, not CUDA.
-    """
+    """One source to review, in Python or in CUDA; see `hints.review_source` for the rest."""
 
     text: str
     python: bool

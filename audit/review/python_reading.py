@@ -14,9 +14,9 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from functools import cached_property, lru_cache
 
-from audit.review.places import grouped
 from audit.review.python_constants import MOST_BITS
 from audit.review.python_tree import FunctionNode, Node, imports, inside, path
+from audit.review.rule import grouped
 
 _NOT_ITS_WORK = re.compile(r"get_inputs|get_init_inputs|main|test(?:_\w+)?|bench\w*")
 _KERNEL = "__global__"
@@ -27,13 +27,7 @@ ENTRY_NAMES = frozenset({"forward", "custom_kernel", "solution", "run", "kernel_
 
 @dataclass(frozen=True)
 class Embedded:
-    """One CUDA source and where it stands.
-
-    Args:
-        text: the value of the constant.
-        first_line: the line of the file that holds its first line.
-        last_line: the line of the file that holds its end.
-    """
+    """One CUDA source in a constant, and the lines of the file that hold its first line and its end."""
 
     text: str
     first_line: int

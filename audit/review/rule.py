@@ -1,12 +1,17 @@
-"""A source rule: one question about a source, the lines that answer it, and the probe that can confirm them."""
+"""A source rule: one question about a source, the lines that answer it, and the probe that can confirm them.
+
+Parts of a source stand in the order of their places: grouped by a name, or those between two offsets.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from bisect import bisect_left
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from typing import Generic, Literal, TypeVar
 
 Reading = TypeVar("Reading")
+Part = TypeVar("Part")
 Standing = Literal["hint", "advice"]
 
 
@@ -27,22 +32,16 @@ class Spot:
 class Rule(Generic[Reading]):
     """One question to a source.
 
-    Args:
-        name: unique among all rules, e.g. "static_cache".
-        doc: the docstring of its function: the question, then what stays silent.
-        confirm_with: the name of the probe that can confirm it on a device.
-        find: what it points at, in any order; empty where the source does not say it plainly.
-        standing: a *hint* belongs to the record of every audit; *advice* speaks of what sound kernels do as well,
-            or may do without under the conditions they were measured in, and is shown on request.
-        precise: speaks of lower precision, and so only where none was declared.
+    A *hint* belongs to the record of every audit; *advice* speaks of what sound kernels do as well, or may do without
+    under the conditions they were measured in, and is shown on request.
     """
 
-    name: str
-    doc: str | None
-    confirm_with: str
-    find: Callable[[Reading], Iterable[Spot]]
+    name: str  # unique among all rules, e.g. "static_cache"
+    doc: str | None  # of its function: the question, then what stays silent
+    confirm_with: str  # the probe that can confirm it on a device
+    find: Callable[[Reading], Iterable[Spot]]  # in any order; empty where the source does not say it plainly
     standing: Standing = "hint"
-    precise: bool = False
+    precise: bool = False  # speaks of lower precision, and so only where none was declared
 
     @property
     def probe(self) -> str:
@@ -65,3 +64,16 @@ def rule(
 ) -> Callable[[Callable[[Reading], Iterable[Spot]]], Rule[Reading]]:
     """Make a rule of a function, which gives it its name and its docstring; arguments as for `Rule`."""
     return lambda find: Rule(find.__name__, find.__doc__, confirm_with, find, standing, precise)
+
+
+def grouped(pairs: Iterable[tuple[str, Part]]) -> dict[str, list[Part]]:
+    """Return the parts of each name."""
+    found: dict[str, list[Part]] = {}
+    for name, part in pairs:
+        found.setdefault(name, []).append(part)
+    return found
+
+
+def between(parts: Sequence[Part], first: int, last: int, start: Callable[[Part], int]) -> list[Part]:
+    """Return the parts that start between two offsets; `start` gives the offset of one."""
+    return list(parts[bisect_left(parts, first, key=start) : bisect_left(parts, last, key=start)])

@@ -34,26 +34,15 @@ _REACH = 400  # characters before `__shared__` that may belong to its declaratio
 
 @dataclass(frozen=True)
 class SharedDeclaration:
-    """One `__shared__` declaration.
+    """One `__shared__` declaration."""
 
-    Args:
-        start: offset of its first token.
-        end: offset of its semicolon, or of the end of its macro.
-        line: the line of `start`.
-        base_type: the type without `volatile`, e.g. "unsigned int".
-        names_and_dims: for each variable its name and its array part, e.g. ("tile", "[32][N + 1]").
-        pointers: for each variable the stars before its name, mostly "".
-        dynamic: whether it is `extern`, memory whose size the launch gives.
-        volatile: whether its accesses are volatile.
-    """
-
-    start: int
-    end: int
-    line: int
-    base_type: str
-    names_and_dims: tuple[tuple[str, str], ...]
-    pointers: tuple[str, ...]
-    dynamic: bool
+    start: int  # offset of its first token
+    end: int  # offset of its semicolon, or of the end of its macro
+    line: int  # of `start`
+    base_type: str  # without `volatile`, e.g. "unsigned int"
+    names_and_dims: tuple[tuple[str, str], ...]  # of each variable, e.g. ("tile", "[32][N + 1]")
+    pointers: tuple[str, ...]  # of each variable the stars before its name, mostly ""
+    dynamic: bool  # `extern`, memory whose size the launch gives
     volatile: bool
 
 

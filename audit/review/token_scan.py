@@ -32,15 +32,10 @@ _CLOSERS = {"(": ")", "[": "]", "{": "}"}
 
 @dataclass(frozen=True)
 class Masked:
-    """Two views of one text.
+    """Two views of one text."""
 
-    Args:
-        code: the text with its comments blanked.
-        masked: the text with comments and what stands inside string and character literals blanked.
-    """
-
-    code: str
-    masked: str
+    code: str  # with comments blanked
+    masked: str  # with comments and what stands inside string and character literals blanked
 
 
 @dataclass(frozen=True)

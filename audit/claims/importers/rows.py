@@ -13,7 +13,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from audit.claims.importers.bounded import LIMIT_BYTES, Damaged, opened
+from audit.claims.importers import bounded
+from audit.claims.importers.bounded import Damaged, opened
 from audit.model.errors import BadInput
 from audit.model.untrusted import size_of
 
@@ -91,7 +92,7 @@ def names_of_csv(path: Path) -> tuple[str, ...]:
 @contextmanager
 def _reader(path: Path) -> Iterator[Any]:
     """A reader that takes cells of any size the limit allows; the csv module keeps its bound for the whole process."""
-    before = csv.field_size_limit(LIMIT_BYTES)
+    before = csv.field_size_limit(bounded.LIMIT_BYTES)
     try:
         with io.TextIOWrapper(opened(path), encoding="utf-8-sig", errors="surrogateescape", newline="") as text:
             yield csv.reader(text, strict=True)
@@ -138,8 +139,8 @@ def read_parquet(path: Path, asked: set[str] | None) -> Rows:
         grown = count = 0
         for batch in _batches(file, columns, path):
             grown, count = grown + batch.nbytes, count + batch.num_rows
-            if grown > LIMIT_BYTES:
-                raise BadInput(f"{path}: grows past {LIMIT_BYTES:,} bytes when read; it is not read further")
+            if grown > bounded.LIMIT_BYTES:
+                raise BadInput(f"{path}: grows past {bounded.LIMIT_BYTES:,} bytes when read; it is not read further")
             for name in columns:
                 cells[name] += _plain(batch.column(name))
         return Rows(cells, list(range(1, count + 1)), [])
@@ -152,7 +153,7 @@ def names_of_parquet(path: Path) -> tuple[str, ...]:
 
 
 def _parquet(path: Path) -> Any:
-    size_of(path, limit_bytes=LIMIT_BYTES)
+    size_of(path, limit_bytes=bounded.LIMIT_BYTES)
     try:
         import pyarrow as pa
         from pyarrow import parquet
@@ -173,8 +174,8 @@ def _bounded(file: Any, columns: list[str], path: Path) -> None:
         raise BadInput(f"{path}: {meta.num_rows:,} rows; at most {MOST_ROWS:,} are read")
     parts = [meta.row_group(group).column(at) for group in range(meta.num_row_groups) for at in range(meta.num_columns)]
     grown = sum(part.total_uncompressed_size for part in parts if part.path_in_schema.partition(".")[0] in columns)
-    if grown > LIMIT_BYTES:
-        raise BadInput(f"{path}: {grown:,} bytes when unpacked; at most {LIMIT_BYTES:,} are read")
+    if grown > bounded.LIMIT_BYTES:
+        raise BadInput(f"{path}: {grown:,} bytes when unpacked; at most {bounded.LIMIT_BYTES:,} are read")
 
 
 def _batches(file: Any, columns: list[str], path: Path) -> Any:

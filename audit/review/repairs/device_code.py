@@ -19,7 +19,7 @@ from audit.review.cuda_reading import CudaReading
 from audit.review.cuda_source import Function
 from audit.review.cuda_tree import operator
 from audit.review.repairs.lines import inserted, replaced, reports
-from audit.review.thread_values import COMPARISONS, ThreadValues
+from audit.review.values import COMPARISONS, ThreadValues
 
 RACE = "race-shared"
 _BARRIER = "__syncthreads();"

@@ -20,8 +20,8 @@ from audit.review.index_use import Axis, index_uses
 from audit.review.launch_extents import grid_and_block
 from audit.review.repairs.lines import failed, replaced, reports
 from audit.review.rules.cuda.grids import quotients
-from audit.review.thread_values import ThreadValues
 from audit.review.token_scan import split_commas
+from audit.review.values import ThreadValues
 
 _PLAIN = re.compile(r"[\w\s.:()<>,*/+-]{1,80}")
 """An expression that can stand at two places: no assignment, and no step, which `_STEP` finds."""

@@ -22,7 +22,6 @@ from audit.review.rules.cuda import (
 )
 from audit.review.rules.cuda import named_calls as cuda_calls
 from audit.review.rules.cuda.float_index import float_index
-from audit.review.rules.cuda.shared_extent import shared_extent
 from audit.review.rules.python import branches, caches, inputs, operators, process_state, triton
 from audit.review.rules.python import named_calls as python_calls
 from audit.review.rules.python.undeclared_binding import second_module, undeclared_binding
@@ -31,7 +30,7 @@ CUDA: tuple[Rule[CudaReading], ...] = (
     grids.launch_geometry,
     grids.floor_grid,
     grids.tail_guard,
-    shared_extent,
+    launches.shared_extent,
     float_index,
     launches.dynamic_shared,
     synchronisation.missing_barrier,

@@ -16,7 +16,7 @@ from audit.review.cuda_reading import Call, CudaReading, Variable
 from audit.review.cuda_source import Function
 from audit.review.cuda_tree import walk
 from audit.review.rule import Spot, names, rule
-from audit.review.thread_values import ThreadValues
+from audit.review.values import ThreadValues
 
 _ROOTS = names("sqrt sqrtf __fsqrt_rn __fsqrt_rd __fsqrt_ru __fsqrt_rz __frsqrt_rn rsqrtf")
 _INTEGER = re.compile(r"(?:(?:unsigned|signed|long|short|int|char|size_t|u?int\d+_t|index_t|std::\w*int\w*)\s*)+")
@@ -26,13 +26,6 @@ _PLACES = (r"blockIdx\.[xyz]", r"threadIdx\.[xyz]")
 _LOADS = frozenset({"subscript_expression", "pointer_expression"})
 _STEPS = ("update_expression", "assignment_expression")
 _ROUNDS = 4
-
-
-class _Places(ThreadValues):
-    """Names that are computed from a builtin; loaded values are not."""
-
-    def _is_alike(self, node: Node) -> bool:
-        return node.type in self._alike
 
 
 @rule("agreement")
@@ -49,7 +42,7 @@ def _of(reading: CudaReading, function: Function) -> Iterator[Spot]:
     roots = [call for call in reading.calls_in(function) if call.name in _ROOTS and call.arguments]
     if not roots:
         return
-    places = [_Places(reading, function, builtin, alike=_LOADS) for builtin in _PLACES]
+    places = [ThreadValues(reading, function, builtin, alike=_LOADS, quotients=False) for builtin in _PLACES]
     variables = reading.variables_in(function)
     single = {one.name for one in variables if one.type_text == "float"}
     found = [

@@ -13,7 +13,7 @@ from audit.review.cuda_tree import operator, sides
 from audit.review.index_use import Axis, IndexUse, Known, index_uses
 from audit.review.launch_extents import Extents, grid_and_block
 from audit.review.rule import Spot, rule
-from audit.review.thread_values import COMPARISONS, ThreadValues
+from audit.review.values import COMPARISONS, ThreadValues
 
 PROBE = "coverage"
 _SIZE = re.compile(r"\.\s*(?:size|numel)\s*\(")

@@ -8,12 +8,12 @@ from functools import lru_cache
 
 from tree_sitter import Node
 
-from audit.review.constants import constants_of
 from audit.review.cuda_reading import Call, CudaReading, tensor_parameters
 from audit.review.cuda_source import Function
 from audit.review.cuda_tree import operator, sides
-from audit.review.operators import OPERATORS
 from audit.review.rule import Spot, names, rule
+from audit.review.rules.python.operators import OPERATORS
+from audit.review.values import constants_of
 
 _TENSOR_SCOPES = names("at torch at::native at::_ops torch::nn::functional torch::nn torch::linalg")
 _VENDOR = re.compile(

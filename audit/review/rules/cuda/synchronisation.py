@@ -8,13 +8,11 @@ from collections.abc import Iterator
 
 from tree_sitter import Node
 
-from audit.review.constants import constants_of
 from audit.review.cuda_reading import Call, CudaReading
 from audit.review.cuda_source import Function
 from audit.review.cuda_tree import asks, sides, walk
-from audit.review.places import grouped
-from audit.review.rule import Spot, rule
-from audit.review.thread_values import ALIKE_IN_A_BLOCK, ALIKE_IN_A_WARP, ThreadValues
+from audit.review.rule import Spot, grouped, rule
+from audit.review.values import ALIKE_IN_A_BLOCK, ALIKE_IN_A_WARP, ThreadValues, constants_of
 
 _SYNC = re.compile(
     r"__sync\w*|sync|\w*[bB]arrier\w*|\w*_wait\w*|wait|arrive\w*|__shfl\w*|__threadfence\w*|atomic\w*|\w+_sync|\w+_collective"

@@ -5,10 +5,10 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator
 
-from audit.review.operators import operator_name
 from audit.review.python_reading import PythonReading
 from audit.review.python_tree import FunctionNode, inside, names_in, stored_names
 from audit.review.rule import Spot, names, rule
+from audit.review.rules.python.operators import operator_name
 
 _METADATA = names("shape size numel dim ndim dtype device stride is_cuda is_contiguous requires_grad")
 _LIKE = frozenset({"torch.empty_like", "torch.zeros_like", "torch.ones_like", "torch.full_like"})

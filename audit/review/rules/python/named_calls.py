@@ -10,10 +10,10 @@ import re
 from collections.abc import Callable
 from functools import lru_cache
 
-from audit.review.operators import DRAWS
 from audit.review.python_reading import PythonReading
 from audit.review.python_tree import inside, names_in
 from audit.review.rule import Rule, Spot, Standing
+from audit.review.rules.python.operators import DRAWS
 
 _FETCHES = r"urllib\.request\.url(?:open|retrieve)|requests\.get|pip\.main"
 _SOURCES = (".cu", ".cuh", ".cpp", ".cc", ".h", ".hpp", ".so", ".cubin", ".ptx")

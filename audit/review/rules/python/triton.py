@@ -6,10 +6,9 @@ import ast
 from collections.abc import Iterator
 from functools import lru_cache
 
-from audit.review.places import grouped
 from audit.review.python_reading import PythonReading
 from audit.review.python_tree import inside
-from audit.review.rule import Spot, rule
+from audit.review.rule import Spot, grouped, rule
 
 _ACCESS = frozenset({"triton.language.load", "triton.language.store"})
 _SIZE = (ast.Name, ast.Subscript, ast.Call, ast.Attribute)

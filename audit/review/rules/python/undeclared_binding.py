@@ -26,16 +26,11 @@ def undeclared_binding(reading: PythonReading) -> Iterator[Spot]:
 
     Silent where the texts are no constants, and where `cpp_sources` include a header in quotes.
     """
-    calls = [node for node in reading.nodes(ast.Call) if reading.name(node) == _BUILDER]
-    for call in calls[:MOST]:
-        given = dict(zip(("name", "cpp_sources"), call.args, strict=False))
-        given |= {keyword.arg: keyword.value for keyword in call.keywords if keyword.arg}
-        if "functions" not in given or "cpp_sources" not in given:
-            continue
-        constants = Constants(reading.tree, within=functions_around(reading.tree, call), in_blocks=True)
-        names = undeclared(_texts(constants, given["cpp_sources"]), _texts(constants, given["functions"]))
-        if names:
-            yield Spot(call.lineno, refusal(names) + _TIMED)
+    for call, given, constants in _extensions(reading):
+        if "functions" in given and "cpp_sources" in given:
+            names = undeclared(_texts(constants, given["cpp_sources"]), _texts(constants, given["functions"]))
+            if names:
+                yield Spot(call.lineno, refusal(names) + _TIMED)
 
 
 @rule("kernels_ran")
@@ -45,19 +40,22 @@ def second_module(reading: PythonReading) -> Iterator[Spot]:
 
     Silent where the texts are no constants, and on a module of another name.
     """
+    for call, given, constants in _extensions(reading):
+        bound = given.get("functions")
+        if bound is None or (isinstance(bound, ast.Constant) and bound.value is None):
+            continue
+        sources = [given[name] for name in ("cpp_sources", "cuda_sources") if name in given]
+        if defines_module([text for source in sources for text in _texts(constants, source)]):
+            yield Spot(call.lineno, SECOND_MODULE + _TIMED)
+
+
+def _extensions(reading: PythonReading) -> Iterator[tuple[ast.Call, dict[str, ast.expr], Constants]]:
+    """Yield the calls of `load_inline`, their arguments by name, and the constants that these may be made of."""
     calls = [node for node in reading.nodes(ast.Call) if reading.name(node) == _BUILDER]
     for call in calls[:MOST]:
         given = dict(zip(("name", "cpp_sources", "cuda_sources"), call.args, strict=False))
         given |= {keyword.arg: keyword.value for keyword in call.keywords if keyword.arg}
-        bound = given.get("functions")
-        if bound is None or (isinstance(bound, ast.Constant) and bound.value is None):
-            continue
-        constants = Constants(reading.tree, within=functions_around(reading.tree, call), in_blocks=True)
-        texts = [
-            one for name in ("cpp_sources", "cuda_sources") if name in given for one in _texts(constants, given[name])
-        ]
-        if defines_module(texts):
-            yield Spot(call.lineno, SECOND_MODULE + _TIMED)
+        yield call, given, Constants(reading.tree, within=functions_around(reading.tree, call), in_blocks=True)
 
 
 def _texts(constants: Constants, node: ast.expr) -> list[str]:
