@@ -60,6 +60,7 @@ def _kernel(row: Row) -> Imported:
     bound = entries.bound(code or "")
     kernel = None if code is None else Claimed("claimed.cu", code.encode(), bound[0] if bound else "forward",
                                                "CUDA_Code as published")  # fmt: skip
+    checked = [f"{name} = {row.cells[name]}" for name in ("Correct", "Max_Diff") if row.cells.get(name) is not None]
     no_code = Missing("the row has no CUDA_Code", "variant", "choose a row whose kernel was archived", essential=True)
     originals = [row.original(CODE, file="kernel.cu")] if code is not None else []
     originals += [row.original(column, file=file) for column, file in PROFILES.items() if row.text(column)]
@@ -74,7 +75,7 @@ def _kernel(row: Row) -> Imported:
         published="2025-02",
         url="https://huggingface.co/datasets/SakanaAI/AI-CUDA-Engineer-Archive",
         flags=FLAGS,
-        steps=_steps(row),
+        steps=(f"the archive's own check says {', '.join(checked)}",) if checked else (),
         tolerance=module_task.TOLERANCE,
         missing=(NO_COST,) if kernel else (NO_COST, no_code),
         choices=("protocol.flags: those of the archive's own Colab, since a row names none",),
@@ -106,19 +107,11 @@ def _task(row: Row, found: Imported) -> Imported:
     )
 
 
-def _steps(row: Row) -> tuple[str, ...]:
-    said = [f"{name} = {row.cells[name]}" for name in ("Correct", "Max_Diff") if row.cells.get(name) is not None]
-    return (f"the archive's own check says {', '.join(said)}",) if said else ()
-
-
 def _figures(row: Row, given: Given) -> tuple[list[Figure], list[Missing]]:
     kernel = row.number_in(KERNEL_TIME)
     baselines = {name: value for name in TIMES if (value := row.number_in(name)) is not None}
-    figures: list[Figure] = []
-    missing: list[Missing] = []
-    if kernel is not None:
-        values = {"runtime": kernel, **baselines}
-        figures, missing = published.times(values, given=given, gpu=None, where=row.where)
+    values = {} if kernel is None else {"runtime": kernel, **baselines}
+    figures, missing = published.times(values, given=given, gpu=None, where=row.where)
     for column, about in RATIOS.items():
         value = row.number_in(column)
         if value is not None:

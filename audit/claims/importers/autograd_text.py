@@ -36,7 +36,8 @@ def backward(text: PythonText, *, call: str) -> Backward:
     Raises:
         BadInput: there is no such class, or forward saves what it computes.
     """
-    methods = {one.name: one for one in _body(text) if isinstance(one, ast.FunctionDef)}
+    body = text.classes[CLASS].body if CLASS in text.classes else []
+    methods = {one.name: one for one in body if isinstance(one, ast.FunctionDef)}
     for name in ("forward", "backward"):
         if name not in methods:
             raise BadInput(f"{text.where}: no class {CLASS} with {name}; write it there")
@@ -47,20 +48,16 @@ def backward(text: PythonText, *, call: str) -> Backward:
     if len(own) != 2 or own[1] in parameters or not isinstance(last, ast.Return) or last.value is None:
         raise BadInput(f"{text.where}: backward of {CLASS} takes ctx and one gradient and ends with a return")
     results = last.value.elts if isinstance(last.value, ast.Tuple) else [last.value]
-    wanted = tuple(place for place, one in enumerate(results) if not _is_none(one))
+    wanted = tuple(place for place, one in enumerate(results) if ast.unparse(one) != "None")
     if not wanted or len(results) != len(parameters):
         counts = f"{len(results)} gradients for {len(parameters)} arguments"
         raise BadInput(f"{text.where}: backward of {CLASS} returns {counts}; return one for each, or None")
     lines = [f"def {entries.ENTRY}({', '.join((*parameters, own[1]))}):"]
     lines += [f"    {line}" for line in _saved(text, forward, context, parameters)]
-    body = _Inlined(own[0], call)
-    lines += [f"    {ast.unparse(body.visit(one))}".replace("\n", "\n    ") for one in back.body[:-1]]
-    lines += [f"    return {', '.join(ast.unparse(body.visit(results[place])) for place in wanted)}"]
+    inlined = _Inlined(own[0], call)
+    lines += [f"    {ast.unparse(inlined.visit(one))}".replace("\n", "\n    ") for one in back.body[:-1]]
+    lines += [f"    return {', '.join(ast.unparse(inlined.visit(results[place])) for place in wanted)}"]
     return Backward("\n".join(lines) + "\n", wanted)
-
-
-def _body(text: PythonText) -> list[ast.stmt]:
-    return text.classes[CLASS].body if CLASS in text.classes else []
 
 
 def _saved(text: PythonText, forward: ast.FunctionDef, context: str, parameters: Sequence[str]) -> list[str]:
@@ -113,10 +110,6 @@ def _needed(text: PythonText, value: ast.expr, made: Sequence[_Made], parameters
 
 def _computed(text: PythonText, what: str) -> str:
     return f"{text.where}: {CLASS} keeps {what[:40]}, which forward computes; keep its arguments alone"
-
-
-def _is_none(node: ast.expr) -> bool:
-    return isinstance(node, ast.Constant) and node.value is None
 
 
 class _Inlined(ast.NodeTransformer):

@@ -61,7 +61,9 @@ def chosen(path: Path, given: Given, *, columns: Collection[str], positive: Coll
     table = tables.read(path, wanted, positive=[name for name in known if name in positive])
     number, doubles = _number(table, given, path)
     cells = {str(name): value for name, value in table.frame.loc[number].items()}
-    return Row(path, number, cells, (*doubles, *_shortened(table.rejections())))
+    rejected = table.rejections()
+    shown = rejected if len(rejected) <= MOST_NAMED else [*rejected[: MOST_NAMED - 1], "…", rejected[-1]]
+    return Row(path, number, cells, (*doubles, *shown))
 
 
 def _number(table: tables.Table, given: Given, path: Path) -> tuple[int, list[str]]:
@@ -96,7 +98,3 @@ def _which(numbers: list[int], table: tables.Table, given: Given, path: Path) ->
 
 def _shown(cell: Any) -> str:
     return str(int(cell)) if isinstance(cell, float) and cell.is_integer() else str(cell)
-
-
-def _shortened(found: list[str]) -> list[str]:
-    return found if len(found) <= MOST_NAMED else [*found[: MOST_NAMED - 1], "…", found[-1]]

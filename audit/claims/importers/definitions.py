@@ -46,26 +46,16 @@ class Tensor:
 
 @dataclass(frozen=True)
 class Definition:
-    """The computation of a task.
-
-    Attributes:
-        name: of the definition.
-        axes: every axis with its expression in our names, empty for one that a workload gives; in order.
-        inputs, outputs: in order.
-        reference: the source with `run`.
-        generator: the function of it that makes the inputs, if one is named.
-        constrained: whether the axes are held to each other.
-        stated: the JSON it was read from.
-    """
+    """The computation of a task."""
 
     name: str
-    axes: tuple[tuple[str, str], ...]
+    axes: tuple[tuple[str, str], ...]  # each with its expression in our names, empty for one that a workload gives
     inputs: tuple[Tensor, ...]
     outputs: tuple[Tensor, ...]
-    reference: str
-    generator: str | None
-    constrained: bool
-    stated: Original
+    reference: str  # the source with `run`
+    generator: str | None  # the function of it that makes the inputs, if one is named
+    constrained: bool  # whether the axes are held to each other
+    stated: Original  # the JSON it was read from
 
     @property
     def variables(self) -> list[str]:

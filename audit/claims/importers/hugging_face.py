@@ -94,7 +94,9 @@ def read(material: Material, given: Given) -> Imported:
     package, functions, kept = kernel_package.read(material, found.kernel)
     shapes = [{"workload": number} for number, _ in enumerate(found.names, start=1)]
     named = ", ".join(f"{number} is {name}" for number, name in enumerate(found.names, start=1))
-    tolerance = None if any(_replaces_the_comparison(one) for one in (text, *beside)) else TOLERANCE
+    nodes = [node for one in (text, *beside) for node in ast.walk(one.tree) if isinstance(node, ast.Attribute)]
+    replaced = any(isinstance(node.ctx, ast.Store) and _is(node, "torch.allclose") for node in nodes)
+    tolerance = None if replaced else TOLERANCE
     ways = {"file": file.file, "holder": found.holder, "workloads": found.names, "arguments": found.arguments}
     source = f"{functions}{_run(found, text)}".encode()
     return Imported(
@@ -156,12 +158,6 @@ def _base(text: PythonText, node: ast.ClassDef) -> str | None:
         for alias in one.names
     }
     return next((names[last_name(one)] for one in node.bases if last_name(one) in names and not said), None)
-
-
-def _replaces_the_comparison(text: PythonText) -> bool:
-    """Return whether the file puts a comparison of its own in the place of `torch.allclose`."""
-    stored = (one for one in ast.walk(text.tree) if isinstance(one, ast.Attribute) and isinstance(one.ctx, ast.Store))
-    return any(_is(one, "torch.allclose") for one in stored)
 
 
 def _workloads(text: PythonText, holder: str) -> Workloads:

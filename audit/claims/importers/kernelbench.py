@@ -24,9 +24,8 @@ KERNELS = ("kernel", "custom_kernel", "generated_kernel")
 
 def matches(material: Material) -> bool:
     """Return whether a Python file defines `ModelNew`, or JSON holds a kernel that does, beside a task or not."""
-    return any("ModelNew" in one.classes for one in material.python.values()) or any(
-        True for document in material.documents.values() for _ in _samples(document)
-    )
+    in_files = any("ModelNew" in one.classes for one in material.python.values())
+    return in_files or any(any(_samples(document)) for document in material.documents.values())
 
 
 def read(material: Material, given: Given) -> Imported:

@@ -51,9 +51,7 @@ def imported(
     """Return the record of such a claim, without figures; the tolerance is KernelBench's.
 
     Args:
-        format_: the name of the importer.
-        task: the file with `Model`.
-        solution: the file of the kernel.
+        format_, task, solution: the name of the importer, the file with `Model`, and that of the kernel.
         shape: sizes in place of the task's own, by name.
         kernel: the class or function of the solution that is claimed.
 

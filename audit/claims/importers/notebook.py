@@ -27,7 +27,7 @@ from audit.claims.importers.imported import (
 )
 from audit.claims.importers.material import Given, Material
 from audit.claims.importers.notebook_cells import CudaText, cells, cuda_texts, printed
-from audit.claims.importers.notebook_script import Built, Script, build_of, task_text
+from audit.claims.importers.notebook_script import COMPARED, TIMED, Built, Script, build_of, task_text
 from audit.claims.importers.python_text import PythonText
 from audit.model.errors import BadInput
 
@@ -74,7 +74,7 @@ def read(material: Material, given: Given) -> Imported:
             Original("kernel.cu", data, f"{names[0]} cell {text.cell}, {text.name}"),
             Original("notebook.ipynb", material.files[names[0]].read_bytes(), names[0]),
         ),
-        steps=tuple(f"cell {cell}: {' '.join(call.split())[:160]}" for cell, call in script.timed()),
+        steps=tuple(f"cell {cell}: {' '.join(ast.unparse(call).split())[:160]}" for cell, call in script.calls(TIMED)),
         missing=(NO_COST,),
     ).with_figures(figures, lacking)
     claim = _with_kernel(claim, text, built, script)
@@ -161,7 +161,7 @@ def _with_task(claim: Imported, script: Script, built: Built) -> Imported:
 
 def _tolerance(script: Script) -> Tolerance | None:
     """Return the tolerance of the first comparison; torch.allclose's default where it names none."""
-    call = script.compared()
+    _, call = next(script.calls(COMPARED), (0, None))
     if call is None:
         return None
     named = next((keyword.value for keyword in call.keywords if keyword.arg == "rtol"), None)

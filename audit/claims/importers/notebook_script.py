@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import ast
 import textwrap
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from functools import cached_property
 
@@ -89,10 +89,6 @@ class Script:
                 return Called(cell, function, tuple(node.args))
         return None
 
-    def of_kernel(self, node: ast.AST, built: Built) -> bool:
-        """Return whether an expression needs the extension, directly or through names."""
-        return built.variable in self.needed(node)
-
     def needed(self, node: ast.AST) -> set[str]:
         """Return the names that an expression needs, through all their bindings."""
         seen: set[str] = set()
@@ -114,26 +110,23 @@ class Script:
 
     def reference(self, built: Built) -> tuple[int, ast.expr] | None:
         """Return the reference expression: the other side of a comparison, else the other timed expression."""
-        for name in COMPARED:
-            for cell, call in self._calls(name):
-                sides = [self.resolved(one) for one in call.args[:2]]
-                ours = [self.of_kernel(one, built) for one in sides]
-                if sorted(ours) == [False, True]:
-                    return cell, sides[ours.index(False)]
-        for name in TIMED:
-            for cell, call in self._calls(name):
-                body = call.args[0].body if call.args and isinstance(call.args[0], ast.Lambda) else None
-                if body is not None and not self.of_kernel(body, built):
-                    return cell, body
+        for cell, call in self.calls(COMPARED):
+            sides = [self.resolved(one) for one in call.args[:2]]
+            ours = [built.variable in self.needed(one) for one in sides]
+            if sorted(ours) == [False, True]:
+                return cell, sides[ours.index(False)]
+        for cell, call in self.calls(TIMED):
+            body = call.args[0].body if call.args and isinstance(call.args[0], ast.Lambda) else None
+            if body is not None and built.variable not in self.needed(body):
+                return cell, body
         return None
 
-    def compared(self) -> ast.Call | None:
-        """Return the first comparison with a tolerance."""
-        return next((call for name in COMPARED for _, call in self._calls(name)), None)
-
-    def timed(self) -> list[tuple[int, str]]:
-        """Return every timing call, as cell and text."""
-        return [(cell, ast.unparse(call)) for name in TIMED for cell, call in self._calls(name)]
+    def calls(self, names: Iterable[str]) -> Iterator[tuple[int, ast.Call]]:
+        """Yield every call of such a name with its cell, name by name."""
+        for name in names:
+            for cell, node in self.nodes():
+                if isinstance(node, ast.Call) and last_name(node.func) == name:
+                    yield cell, node
 
     def resolved(self, node: ast.expr) -> ast.expr:
         """Return an expression, or the one that the name it is was bound to last."""
@@ -146,11 +139,6 @@ class Script:
                 break
             node = bound[-1]
         return node
-
-    def _calls(self, name: str) -> Iterator[tuple[int, ast.Call]]:
-        for cell, node in self.nodes():
-            if isinstance(node, ast.Call) and last_name(node.func) == name:
-                yield cell, node
 
     def _function(self, node: ast.expr, aliases: dict[str, str]) -> str:
         """Return the function of the extension that an expression names; empty for another."""
@@ -191,7 +179,8 @@ def task_text(script: Script, called: Called, reference: ast.expr) -> str | None
         if not bound_by(statement) & needed or isinstance(statement, ast.Expr):
             continue
         segment = ast.get_source_segment(plain(cell.text), statement, padded=True) or ""
-        shown = "\n".join([f"# cell {cell.number}", _whole(statement, segment)])
+        decorators = [f"@{ast.unparse(one)}" for one in getattr(statement, "decorator_list", [])]  # stand before it
+        shown = "\n".join([f"# cell {cell.number}", *decorators, segment])
         (top if bound_by(statement) & alone else making).append((shown, bound_by(statement), cell.number))
     before = script.needed(ast.Tuple(elts=[*called.arguments], ctx=ast.Load()))
     inputs = [one for one, bound, cell in making if bound & before and cell <= called.cell]
@@ -225,9 +214,3 @@ def _plain(statement: ast.stmt, alone: set[str]) -> bool:
     nodes = list(ast.walk(value))
     loaded = {node.id for node in nodes if isinstance(node, ast.Name)}
     return loaded <= alone and not any(isinstance(node, ast.Call) for node in nodes)
-
-
-def _whole(statement: ast.stmt, segment: str) -> str:
-    """Return the segment with the decorators of a definition, which stand before it."""
-    decorators = getattr(statement, "decorator_list", [])
-    return "\n".join([*(f"@{ast.unparse(one)}" for one in decorators), segment])

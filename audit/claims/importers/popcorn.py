@@ -85,7 +85,8 @@ def _submits(text: PythonText) -> bool:
 def _with_task(imported: Imported, material: Material, references: list[Original], parts: Parts | None) -> Imported:
     reference = replace(material.only(references, what="reference"), file="reference.py")
     text = material.python[reference.published_as]
-    beside = {module: _beside(material, module) for module in BESIDE if module in _imports(text)}
+    there = {PurePath(name).name: name for name in reversed(material.python)}
+    beside = {module: there.get(f"{module}.py") for module in BESIDE if module in _imports(text)}
     kept = [material.original(file, file=f"{module}.py") for module, file in beside.items() if file]
     stated, listed = popcorn_cases.stated(material)
     options: dict[str, Any] = {
@@ -105,7 +106,11 @@ def _with_task(imported: Imported, material: Material, references: list[Original
     missing += [_OF_A_PROPERTY] if popcorn_cases.of_a_property(text) else []
     missing += [] if parts or REFERENCE in text.functions else [_NO_REFERENCE]
     missing += [_SEVERAL_GPUS] if "torch.distributed" in text.text else []
-    missing += [_stand_in(module) for module, file in beside.items() if file is None]
+    missing += [
+        Missing(f"{module}.py is not beside the reference", f"original/{module}.py", _STAND_IN.format(module))
+        for module, file in beside.items()
+        if file is None
+    ]
     names = " and ".join(parts.right) if parts else REFERENCE
     result = ast.get_docstring(text.functions[REFERENCE]) if REFERENCE in text.functions else None
     return replace(
@@ -132,6 +137,7 @@ _OF_A_PROPERTY = Missing(
 _NO_TASK_YML = Missing("there is no task.yml", "shapes", "write the arguments of generate_input", essential=True)
 _NO_REFERENCE = Missing(f"reference.py has no {REFERENCE}", "original/reference.py", "write it there", essential=True)
 _SEVERAL_GPUS = Missing("the task runs on several GPUs at once", "reference.py", "an audit has one GPU", essential=True)
+_STAND_IN = "put it there as original/{}.py and name it in reference.py; until then its names mean nothing"
 _UTILS = Missing("the submission imports utils", "claimed.py", "give utils.py of the leaderboard too", essential=True)
 
 
@@ -153,11 +159,6 @@ def _destination(text: PythonText) -> int | None:
     return None
 
 
-def _stand_in(module: str) -> Missing:
-    how = f"put it there as original/{module}.py and name it in reference.py; until then its names mean nothing"
-    return Missing(f"{module}.py is not beside the reference", f"original/{module}.py", how)
-
-
 def _imports(text: PythonText) -> set[str]:
     found: set[str] = set()
     for node in ast.walk(text.tree):
@@ -166,7 +167,3 @@ def _imports(text: PythonText) -> set[str]:
         elif isinstance(node, ast.ImportFrom) and node.module and not node.level:
             found.add(node.module.partition(".")[0])
     return found
-
-
-def _beside(material: Material, module: str) -> str | None:
-    return next((name for name in material.python if PurePath(name).name == f"{module}.py"), None)

@@ -79,8 +79,8 @@ def _parts(material: Material, file: str, text: PythonText) -> Parts | None:
     right = {name: _places(one, names) for name, one in text.functions.items() if name.startswith(PREFIX)}
     others = {name: one for name, one in material.python.items() if name != file}
     for name, other in others.items():
-        pairs = {one: _counterparts(other, one) for one in right}
-        theirs = {each[0]: _places(other.functions[each[0]], names) for each in pairs.values() if len(each) == 1}
+        pairs = [[each for each in other.functions if each.endswith(one.removeprefix("reference"))] for one in right]
+        theirs = {each[0]: _places(other.functions[each[0]], names) for each in pairs if len(each) == 1}
         if right and len(theirs) == len(right) and None not in {*right.values(), *theirs.values()}:
             kept = {key: places for key, places in right.items() if places is not None}
             own = {key: places for key, places in theirs.items() if places is not None}
@@ -89,10 +89,6 @@ def _parts(material: Material, file: str, text: PythonText) -> Parts | None:
             pair = material.original(name), material.original(file)
             return Parts(*pair, own, kept, len(names), _sizes(text, calls), files)
     return None
-
-
-def _counterparts(text: PythonText, reference: str) -> list[str]:
-    return [name for name in text.functions if name.endswith(f"_{reference.removeprefix(PREFIX)}")]
 
 
 def _returned(text: PythonText) -> list[str]:

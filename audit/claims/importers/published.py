@@ -44,13 +44,8 @@ def times(
 ) -> tuple[list[Figure], list[Missing]]:
     """Return the times as figures in ms, or the missing fact where their unit is unknown.
 
-    Args:
-        published: by what they are about: "runtime" is the kernel, any other name a baseline.
-        given: what the user says about unit and GPU.
-        gpu: the GPU that the source names.
-        where: the place they stood in.
-        named: see `concluded`.
-        statistics: see `concluded`.
+    A time named "runtime" is the kernel's, any other name is a baseline's; `gpu` is the one that the source names.
+    For `named` and `statistics` see `concluded`.
     """
     if not published:
         return [], []

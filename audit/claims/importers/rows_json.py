@@ -8,7 +8,7 @@ in it still counts.
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -43,35 +43,19 @@ def kind(start: bytes, *, suffix: str) -> str:
     return "jsonl" if rest.strip() or (not nested and bool(more)) else "json"
 
 
-def read_lines(path: Path, asked: set[str] | None) -> Rows:
-    """Return one row a line; a line that is no JSON object is rejected."""
-    return _read(_of_lines(path), path, asked)
+def read(of: Callable[[Path], Iterator[Element]], path: Path, asked: set[str] | None) -> Rows:
+    """Return the rows by column: of `lines`, one a line, or of a `document`, up to a break in it.
 
-
-def read_document(path: Path, asked: set[str] | None) -> Rows:
-    """Return every row of a document; where it breaks off, the broken row is rejected and those before it count."""
-    return _read(_of_document(path), path, asked)
-
-
-def names_of_lines(path: Path) -> tuple[str, ...]:
-    """Return the keys of the first line that is an object."""
-    return _names(_of_lines(path), path, what="line")
-
-
-def names_of_document(path: Path) -> tuple[str, ...]:
-    """Return the keys of the first row that is an object."""
-    return _names(_of_document(path), path, what="row")
-
-
-def _read(elements: Iterable[Element], path: Path, asked: set[str] | None) -> Rows:
-    """Return the rows by column; a column that appears late holds nothing in the rows before."""
+    A column that appears late holds nothing in the rows before; what is no JSON object is rejected.
+    """
     seen: dict[str, None] = {}
     good: list[tuple[int, dict[str, Any]]] = []
     rejected: list[Rejected] = []
-    for number, key, value in elements:
+    for number, key, value in of(path):
         row, cut = _unwrapped(value)
         if not isinstance(row, dict):
-            rejected.append(Rejected(number, "", _no_row(row)))
+            why = f"no JSON ({row})" if isinstance(row, ValueError) else f"no JSON object but {type(row).__name__}"
+            rejected.append(Rejected(number, "", str(row) if isinstance(row, _Broken) else why))
             continue
         row = row if key is None else {KEY: key, **row}
         seen |= dict.fromkeys(row)
@@ -86,23 +70,18 @@ def _read(elements: Iterable[Element], path: Path, asked: set[str] | None) -> Ro
     return Rows(cells, [number for number, _ in good], rejected)
 
 
-def _names(elements: Iterable[Element], path: Path, *, what: str) -> tuple[str, ...]:
-    for _, key, value in elements:
+def names(of: Callable[[Path], Iterator[Element]], path: Path) -> tuple[str, ...]:
+    """Return the keys of the first line, or row of a document, that is an object."""
+    for _, key, value in of(path):
         row, _cut = _unwrapped(value)
         if isinstance(row, dict):
             return tuple(row) if key is None else (KEY, *row)
         if isinstance(row, _Broken):
             raise BadInput(f"{path}: {row}")
-    raise BadInput(f"{path}: no {what} is a JSON object")
+    raise BadInput(f"{path}: no {'line' if of is lines else 'row'} is a JSON object")
 
 
-def _no_row(value: Any) -> str:
-    if isinstance(value, _Broken):
-        return str(value)
-    return f"no JSON ({value})" if isinstance(value, ValueError) else f"no JSON object but {type(value).__name__}"
-
-
-def _of_lines(path: Path) -> Iterator[Element]:
+def lines(path: Path) -> Iterator[Element]:
     """Yield the value of every line that is not blank."""
     number = 0
     with opened(path) as file:
@@ -114,7 +93,7 @@ def _of_lines(path: Path) -> Iterator[Element]:
             yield number + 1, None, _Broken(error)
 
 
-def _of_document(path: Path) -> Iterator[Element]:
+def document(path: Path) -> Iterator[Element]:
     """Yield every row of a document as far as it makes sense."""
     number = 0
     text, damage = _text(path)

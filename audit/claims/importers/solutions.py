@@ -83,14 +83,10 @@ def find(material: Material, given: Given) -> Found:
         if not 1 <= given.row <= len(workloads):
             raise BadInput(f"{material.where}: no workload {given.row}; there are {len(workloads)}")
         workloads = [workloads[given.row - 1]]
-    traces = [(name, each) for name, each in material.documents.items() if _is_trace(each, solution)]
+    evaluated = [(name, each) for name, each in material.documents.items() if isinstance(each, dict)
+                 and isinstance(each.get("evaluation"), dict)]  # fmt: skip
+    traces = [(name, each) for name, each in evaluated if each.get("solution") == solution.get("name")]
     return Found(solution, at, definition, tuple(workloads), tuple(traces))
-
-
-def _is_trace(document: Any, solution: Document) -> bool:
-    if not isinstance(document, dict) or not isinstance(document.get("evaluation"), dict):
-        return False
-    return document.get("solution") == solution.get("name")
 
 
 def _workloads(material: Material, definition: Definition) -> list[Workload]:

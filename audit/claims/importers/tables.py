@@ -9,6 +9,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Collection, Iterable
 from dataclasses import dataclass
+from functools import partial
 from io import BufferedReader
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -27,17 +28,11 @@ _START_BYTES = 1 << 16
 
 @dataclass(frozen=True)
 class Table:
-    """The table of a file.
-
-    Attributes:
-        path: the file.
-        frame: the good rows; the index holds their numbers in the file.
-        rejected: the bad ones, in order.
-    """
+    """The table of a file."""
 
     path: Path
-    frame: pd.DataFrame
-    rejected: tuple[Rejected, ...]
+    frame: pd.DataFrame  # the good rows; the index holds their numbers in the file
+    rejected: tuple[Rejected, ...]  # the bad ones, in order
 
     def rejections(self) -> list[str]:
         """Return one sentence a rejected row, and one with their number; nothing where every row is good."""
@@ -110,8 +105,8 @@ def _start(file: BufferedReader, path: Path) -> bytes:
 _FORMATS: dict[str, tuple[Callable[[Path, set[str] | None], Rows], Callable[[Path], tuple[str, ...]]]] = {
     "parquet": (rows.read_parquet, rows.names_of_parquet),
     "csv": (rows.read_csv, rows.names_of_csv),
-    "json": (rows_json.read_document, rows_json.names_of_document),
-    "jsonl": (rows_json.read_lines, rows_json.names_of_lines),
+    "json": (partial(rows_json.read, rows_json.document), partial(rows_json.names, rows_json.document)),
+    "jsonl": (partial(rows_json.read, rows_json.lines), partial(rows_json.names, rows_json.lines)),
 }
 """What reads the rows of a format, and what its columns."""
 

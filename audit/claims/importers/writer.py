@@ -64,7 +64,8 @@ def _fill(folder: Path, imported: Imported) -> None:
 
 def claim_toml(imported: Imported, *, name: str) -> str:
     """Return the whole `claim.toml`, for a claim folder of that name."""
-    blocks = [_head(imported), _top(imported, name), _source(imported), _protocol(imported)]
+    protocol = {"steps": _list(imported.steps or (NOT_STATED,)), "flags": _list(imported.flags)}
+    blocks = [_head(imported), _top(imported, name), _source(imported), _table("[protocol]", protocol)]
     blocks += [_harness(imported.harness), _tolerance(imported), _shapes(imported), *_figures(imported)]
     if imported.claimed is not None:
         blocks.append(_variant(imported.claimed))
@@ -121,11 +122,6 @@ def _source(imported: Imported) -> str:
         "note": note,
     }
     return _table("[source]", {key: quoted(value) for key, value in keys.items()})
-
-
-def _protocol(imported: Imported) -> str:
-    steps = imported.steps or (NOT_STATED,)
-    return _table("[protocol]", {"steps": _list(steps), "flags": _list(imported.flags)})
 
 
 def _harness(harness: Harness) -> str:
@@ -204,11 +200,8 @@ def _table(head: str, keys: Mapping[str, str], *, said: str = "") -> str:
 
 
 def _sizes(shape: Mapping[str, int]) -> str:
-    return "{ " + ", ".join(f"{_key(name)} = {size}" for name, size in shape.items()) + " }"
-
-
-def _key(name: str) -> str:
-    return name if name.isascii() and name.isidentifier() else quoted(name)
+    keys = {name if name.isascii() and name.isidentifier() else quoted(name): size for name, size in shape.items()}
+    return "{ " + ", ".join(f"{key} = {size}" for key, size in keys.items()) + " }"
 
 
 def _list(values: Sequence[str]) -> str:
