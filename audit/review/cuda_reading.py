@@ -101,16 +101,12 @@ class CudaReading(CudaTree):
 
     def only_value(self, name: str) -> Node | None:
         """Return the initial value of the one variable of that name in the file that has one."""
-        values = self._values.get(name, [])
+        values = [each.value for each in self._named.get(name, []) if each.value]
         return values[0] if len(values) == 1 else None
 
     @cached_property
     def _named(self) -> dict[str, list[Variable]]:
         return grouped((variable.name, variable) for variable in self.variables)
-
-    @cached_property
-    def _values(self) -> dict[str, list[Node]]:
-        return {name: [each.value for each in found if each.value] for name, found in self._named.items()}
 
     def assigned(self, name: str, first: int, last: int) -> list[Node]:
         """Return what assignments between two offsets give to a name, or to what it points to."""

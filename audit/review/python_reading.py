@@ -128,7 +128,11 @@ class PythonReading:
         """The names of Triton kernels, of CUDA sources, of their builders, and of modules that are not shown."""
         kernels = {node.name for node in self._nodes if isinstance(node, FunctionNode)}
         kernels -= {function.name for function in self.functions}
-        elsewhere = {name for name, full in self._imported.items() if _may_hold_kernels(full)}
+        elsewhere = {
+            name
+            for name, full in self._imported.items()
+            if full.startswith("torch.utils.cpp_extension") or full.split(".", 1)[0] not in _LIBRARIES
+        }
         holding = (node for node in self._nodes if isinstance(node, ast.Assign) and _holds_a_source(node.value))
         return frozenset(
             {*kernels, *elsewhere, *_BUILDERS, *(name for node in holding for name in map(_last, node.targets))}
@@ -200,10 +204,6 @@ def parse(text: str) -> ast.Module:
 def _last(node: ast.AST) -> str:
     """Return the name of a name or an attribute; empty for any other node."""
     return node.id if isinstance(node, ast.Name) else node.attr if isinstance(node, ast.Attribute) else ""
-
-
-def _may_hold_kernels(imported: str) -> bool:
-    return imported.startswith("torch.utils.cpp_extension") or imported.split(".", 1)[0] not in _LIBRARIES
 
 
 def _holds_a_source(node: ast.AST) -> bool:

@@ -29,25 +29,15 @@ class Mark:
 
 @dataclass(frozen=True)
 class Answer:
-    """One rule's answer.
+    """One rule's answer."""
 
-    Args:
-        sentences: what stands out, one line each.
-        bias: which way the figures err, and why; shown beside them.
-        tables: the figures.
-        marks: the rows behind the sentences.
-        asked: False where the dataset lacks what the rule needs; the sentence says what.
-        rule: its name.
-        title: what was looked at.
-    """
-
-    sentences: tuple[str, ...]
-    bias: tuple[str, ...] = ()
+    sentences: tuple[str, ...]  # what stands out, one line each
+    bias: tuple[str, ...] = ()  # which way the figures err, and why; shown beside them
     tables: tuple[Table, ...] = ()
-    marks: tuple[Mark, ...] = ()
-    asked: bool = True
+    marks: tuple[Mark, ...] = ()  # the rows behind the sentences
+    asked: bool = True  # False where the dataset lacks what the rule needs; the sentence says what
     rule: str = ""
-    title: str = ""
+    title: str = ""  # what was looked at
 
 
 def rule(title: str) -> Callable[[Callable[[Dataset], Answer]], Callable[[Dataset], Answer]]:
@@ -79,9 +69,7 @@ def unless_empty(table: Table) -> tuple[Table, ...]:
 
 
 def times(value: float) -> str:
-    """Return a ratio to two places, one above a hundred, more under a tenth: "1.02x", "368.2x", "0.0021x"; "none" for
-    NaN.
-    """
+    """Return a ratio as text: "1.02x", above a hundred "368.2x", under a tenth "0.0021x"; "none" for NaN."""
     if math.isnan(value):
         return "none"
     if abs(value) < 0.1:

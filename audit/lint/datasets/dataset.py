@@ -79,27 +79,17 @@ class Refused(Rejected):
 class Dataset:
     """The good rows of one dataset.
 
-    Args:
-        name: what it is called on a page.
-        format: the format it was read as.
-        frame: the columns of `COLUMNS` and one of ratios a baseline, NaN where none is published; a ratio is
-            baseline time / kernel time.
-        baselines: names in the order of the dataset; the first is the headline's.
-        unit: of times, "ms" or "us"; None where there are none or nothing says which.
-        read: how many rows the files hold.
-        refused: what was left out, and why.
-        notes: how it was read, where that was a choice: units, GPUs.
-        about: where it was published and which figures were made of it, if somebody said.
+    Of the figures that were made of it `about` knows, and where it was published, if somebody said.
     """
 
-    name: str
+    name: str  # on a page
     format: str
-    frame: pd.DataFrame
-    baselines: tuple[str, ...]
-    unit: str | None
-    read: int
-    refused: tuple[Refused, ...] = ()
-    notes: tuple[str, ...] = ()
+    frame: pd.DataFrame  # the columns of `COLUMNS`, one of ratios a baseline (baseline time / kernel time, NaN: none)
+    baselines: tuple[str, ...]  # in the order of the dataset; the first is the headline's
+    unit: str | None  # of times, "ms" or "us"; None where there are none or nothing says which
+    read: int  # rows in the files
+    refused: tuple[Refused, ...] = ()  # what was left out, and why
+    notes: tuple[str, ...] = ()  # how it was read, where that was a choice: units, GPUs
     about: About = field(default_factory=About)
 
     @property

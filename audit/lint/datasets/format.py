@@ -18,27 +18,16 @@ NOTHING = ("", "None", "null", "nan")
 
 @dataclass(frozen=True)
 class Format:
-    """One format.
+    """One format of datasets."""
 
-    Args:
-        name: as shown on a page.
-        needs: the columns by which it is known.
-        figures: columns of times and ratios: a cell is empty or holds a positive, finite number.
-        others: the other columns that are read; what is in neither stays on disk.
-        baselines: the names of its baselines, the headline's first.
-        sources: columns that an importer needs beside those to make a claim folder of a row.
-        convert: the columns of `Dataset.frame` that the format knows, under the index of the table.
-        none: a number that stands for no figure.
-    """
-
-    name: str
-    needs: tuple[str, ...]
-    figures: tuple[str, ...]
-    others: tuple[str, ...]
-    baselines: tuple[str, ...]
-    sources: tuple[str, ...]
-    convert: Callable[[Table], dict[str, Any]]
-    none: float | None = None
+    name: str  # on a page
+    needs: tuple[str, ...]  # the columns by which it is known
+    figures: tuple[str, ...]  # columns of times and ratios: a cell is empty or holds a positive, finite number
+    others: tuple[str, ...]  # the other columns that are read; what is in neither stays on disk
+    baselines: tuple[str, ...]  # the headline's first
+    sources: tuple[str, ...]  # columns that an importer needs beside those to make a claim folder of a row
+    convert: Callable[[Table], dict[str, Any]]  # to columns of `Dataset.frame`, under the index of the table
+    none: float | None = None  # a number that stands for no figure
 
 
 def labels(frame: pd.DataFrame, column: str) -> pd.Series:
@@ -75,10 +64,9 @@ def present(frame: pd.DataFrame, column: str) -> pd.Series:
 
 def digests(frame: pd.DataFrame, column: str) -> pd.Series:
     """Return a digest of each cell's text, runs of white space counted as one blank; empty where there is no text."""
-    return _by_cell(frame, column, _digest, absent="")
 
+    def digest(text: object) -> str:
+        words = text.split() if isinstance(text, str) else []
+        return hashlib.blake2b(" ".join(words).encode("utf-8", "replace"), digest_size=12).hexdigest() if words else ""
 
-def _digest(text: object) -> str:
-    if not isinstance(text, str) or not text.strip():
-        return ""
-    return hashlib.blake2b(" ".join(text.split()).encode("utf-8", "replace"), digest_size=12).hexdigest()
+    return _by_cell(frame, column, digest, absent="")

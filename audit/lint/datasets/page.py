@@ -126,17 +126,16 @@ def table(shown: Table) -> list[str]:
     """Return columns side by side; headings take several lines where they are longer than what stands under them."""
     rows = [[sanitizer.line(cell) for cell in row] for row in shown.rows[:MOST_ROWS]]
     columns = [sanitizer.line(column) for column in shown.columns]
-    widths = [_width(column, [row[place] for row in rows]) for place, column in enumerate(columns)]
+    widths = [
+        max(LEAST_COLUMN, *map(len, column.split()), *(len(row[place]) for row in rows), 0)
+        for place, column in enumerate(columns)
+    ]
     heads = [textwrap.wrap(column, width) for column, width in zip(columns, widths, strict=True)]
     tall = max(map(len, heads))
     heading = [[head[line - tall] if line - tall >= -len(head) else "" for head in heads] for line in range(tall)]
     lines = [_line(cells, widths, shown) for cells in (*heading, ["-" * width for width in widths], *rows)]
     more = len(shown.rows) - len(rows)
     return [*lines, *([f"  and {more:,} more rows"] if more else [])]
-
-
-def _width(column: str, cells: Sequence[str]) -> int:
-    return max(LEAST_COLUMN, *map(len, column.split()), *map(len, cells), 0)
 
 
 def _line(cells: Sequence[str], widths: Sequence[int], shown: Table) -> str:

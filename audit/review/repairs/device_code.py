@@ -52,16 +52,13 @@ def _reached_by_all(reading: CudaReading, function: Function, node: Node) -> Nod
     """Return the innermost statement around a node that stands where all threads of a block come."""
     thread = ThreadValues(reading, function, r"threadIdx\.[xyz]")
     chain = [node, *reading.ancestors(node)]
-    divergent = [place for place, one in enumerate(chain) if one.type in _BRANCHES and _diverges(one, thread)]
+    parts = ((place, one.child_by_field_name(name)) for place, one in enumerate(chain) if one.type in _BRANCHES
+             for name in ("condition", "initializer", "update"))  # fmt: skip
+    divergent = [place for place, part in parts if part is not None and thread.holds(part)]
     for place in range(max(divergent, default=0), len(chain) - 1):
         if chain[place + 1].type == "compound_statement":
             return chain[place]
     return None
-
-
-def _diverges(branch: Node, thread: ThreadValues) -> bool:
-    parts = (branch.child_by_field_name(name) for name in ("condition", "initializer", "update"))
-    return any(part is not None and thread.holds(part) for part in parts)
 
 
 def _before(reading: CudaReading, statement: Node) -> list[Change]:

@@ -47,7 +47,8 @@ def _spanned(reading: CudaReading, kernel: Function, launch: Launch, axis: Axis)
     threads, extent = block[place], _extent(reading, kernel, launch, axis)
     if grid[place] != 1 or threads is None or extent is None:
         return []
-    blocks = extent if threads == 1 else f"({_closed(extent)} + {threads} - 1) / {threads}"
+    closed = extent if _NAME.fullmatch(extent) else f"({extent})"
+    blocks = extent if threads == 1 else f"({closed} + {threads} - 1) / {threads}"
     (start, end), *_ = split_commas(source.masked, launch.configuration_start, launch.configuration_end)
     sides = _sides(reading, launch, source.code[start:end].strip())
     new = f"dim3({', '.join([*sides[:place], blocks])})" if sides else ""
@@ -82,10 +83,6 @@ def _sides(reading: CudaReading, launch: Launch, grid: str) -> list[str]:
     if "dim3" in kind or grid.startswith("dim3"):
         return [f"{grid}.{side}" for side in "xyz"]
     return [grid, "1", "1"]
-
-
-def _closed(text: str) -> str:
-    return text if _NAME.fullmatch(text) else f"({text})"
 
 
 def rounded(reading: CudaReading, proved: Sequence[Finding]) -> list[Change]:

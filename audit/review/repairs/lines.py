@@ -39,11 +39,7 @@ def inserted(line: int, added: str, *, what: str) -> list[Change]:
 
 
 def _shown(line: int, removed: list[str], added: list[str], what: str) -> list[Change]:
-    lines = [*removed, *added]
-    if max(len(removed), len(added)) > MOST_LINES or not all(_readable(one) for one in lines):
-        return []
-    return [Change(what=what, line=line, removed=tuple(removed), added=tuple(added))]
-
-
-def _readable(line: str) -> bool:
-    return len(line) <= MOST_CHARACTERS and line.replace("\t", "").rstrip("\r").isprintable()
+    short = all(len(one) <= MOST_CHARACTERS for one in (*removed, *added))
+    readable = all(one.replace("\t", "").rstrip("\r").isprintable() for one in (*removed, *added))
+    shown = short and readable and max(len(removed), len(added)) <= MOST_LINES
+    return [Change(what=what, line=line, removed=tuple(removed), added=tuple(added))] if shown else []

@@ -61,7 +61,11 @@ def carried_mean(data: Dataset) -> Answer:
                "Largest 1 %", "Their share of the mean")  # fmt: skip
     table = Table(f"Ratios against {data.baselines[0]}", columns,
                   tuple(_summary(gpu, one) for gpu, one in known.items()), frozenset(range(1, 9)))  # fmt: skip
-    carrying = [(gpu, row) for gpu, rows in parts for _, row in _carriers(rows, data).iterrows()]
+    carrying = [
+        (gpu, rows.iloc[place])
+        for gpu, rows in parts
+        for place in carriers(rows[data.headline].to_numpy(), most=MOST_CARRIERS)
+    ]
     named = tuple(_carrier(row, known[gpu], data) for gpu, row in carrying)
     shown = Table(
         "The rows that carry each mean: together they hold half of what lies above the median",
@@ -94,10 +98,6 @@ def _summary(gpu: str, one: Aggregates) -> tuple[str, ...]:
         f"{one.top} row{'s' * (one.top > 1)}",
         share(one.top_share),
     )
-
-
-def _carriers(rows: pd.DataFrame, data: Dataset) -> pd.DataFrame:
-    return rows.iloc[carriers(rows[data.headline].to_numpy(), most=MOST_CARRIERS)]
 
 
 def _carrier(row: pd.Series, one: Aggregates, data: Dataset) -> tuple[str, ...]:

@@ -31,15 +31,11 @@ def fixed_shape(reading: CudaReading) -> Iterator[Spot]:
         size, number = (left, right) if right.type == "number_literal" else (right, left)
         if operator(node) not in ("==", "!=") or number.type != "number_literal":
             continue
-        if not _large(reading.text(number)) or not reading.in_host(node):
+        digits = re.fullmatch(r"(\d+)[uUlL]*", reading.text(number))
+        if digits is None or int(digits[1][:12]) < _SMALLEST or not reading.in_host(node):
             continue
         if _is_size(reading, size) and _chooses(reading, node) and not _others_refused(reading, node, size):
             yield Spot(reading.line(node), f"{reading.written(node)} chooses what runs by one size")
-
-
-def _large(text: str) -> bool:
-    digits = re.fullmatch(r"(\d+)[uUlL]*", text)
-    return digits is not None and int(digits[1][:12]) >= _SMALLEST
 
 
 def _is_size(reading: CudaReading, node: Node) -> bool:
@@ -100,18 +96,13 @@ def value_dispatch(reading: CudaReading) -> Iterator[Spot]:
 
 
 def _decides(reading: CudaReading, call: Call) -> bool:
-    for holder in reading.ancestors(
-        call.node, until=("function_definition", "compound_statement", "lambda_expression")
-    ):
+    blocks = ("function_definition", "compound_statement", "lambda_expression")
+    for holder in reading.ancestors(call.node, until=blocks):
         if holder.type in _DECISIONS:
             return asks(holder, call.node)
         if holder.type == "init_declarator" and (name := holder.child_by_field_name("declarator")):
             function = reading.function(call.node)
             used = reading.mentioned(reading.text(name), function)[:_MOST] if function else []
-            return any(
-                asks(each, node)
-                for node in used
-                for each in reading.ancestors(node, until=("function_definition", "compound_statement"))
-                if each.type in _DECISIONS
-            )
+            around = ((node, each) for node in used for each in reading.ancestors(node, until=blocks[:2]))
+            return any(asks(each, node) for node, each in around if each.type in _DECISIONS)
     return False

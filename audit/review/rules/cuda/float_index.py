@@ -14,7 +14,7 @@ from tree_sitter import Node
 
 from audit.review.cuda_reading import Call, CudaReading, Variable
 from audit.review.cuda_source import Function
-from audit.review.cuda_tree import walk
+from audit.review.cuda_tree import operator, walk
 from audit.review.rule import Spot, names, rule
 from audit.review.values import ThreadValues
 
@@ -90,21 +90,10 @@ def _corrected(reading: CudaReading, function: Function, index: Variable) -> boo
         target = node.child_by_field_name("left") or node.child_by_field_name("argument")
         if target is not None and reading.text(target) == index.name:
             return True
-    compared = (
-        node for node in reading.inside(function, "binary_expression") if _multiplies(reading, node, index.name)
-    )
-    return next(compared, None) is not None
+    return any(_multiplies(reading, node, index.name) for node in reading.inside(function, "binary_expression"))
 
 
 def _multiplies(reading: CudaReading, node: Node, name: str) -> bool:
     """Return whether a comparison has a product of the index on a side."""
-    operator = node.child_by_field_name("operator")
-    if operator is None or operator.type not in ("<", ">", "<=", ">="):
-        return False
-    return any(
-        each.type == "binary_expression"
-        and (sign := each.child_by_field_name("operator")) is not None
-        and sign.type == "*"
-        and name in reading.names_in(each)
-        for each in walk(node)
-    )
+    products = (each for each in walk(node) if each.type == "binary_expression" and operator(each) == "*")
+    return operator(node) in ("<", ">", "<=", ">=") and any(name in reading.names_in(each) for each in products)

@@ -147,7 +147,8 @@ def _adds_and_divides(text: str) -> bool:
 
 def _unguarded(reading: CudaReading, kernel: Function) -> list[Spot]:
     thread, block = ThreadValues(reading, kernel, _THREAD), ThreadValues(reading, kernel, _BLOCK)
-    if _compared(reading, kernel, thread) or _handed_on(reading, kernel, thread):
+    compared = [node for node in reading.inside(kernel, "binary_expression") if operator(node) in COMPARISONS]
+    if any(map(thread.holds, compared)) or _handed_on(reading, kernel, thread):
         return []
     pointers = {each.name for each in kernel.parameters if each.is_pointer}
     for node in reading.inside(kernel, "subscript_expression"):
@@ -158,11 +159,6 @@ def _unguarded(reading: CudaReading, kernel: Function) -> list[Spot]:
             text = f"kernel {kernel.name} accesses {reading.text(base)} here and never compares its place with a size"
             return [Spot(reading.line(node), text)]
     return []
-
-
-def _compared(reading: CudaReading, kernel: Function, thread: ThreadValues) -> bool:
-    compared = reading.inside(kernel, "binary_expression")
-    return any(operator(node) in COMPARISONS and thread.holds(node) for node in compared)
 
 
 def _handed_on(reading: CudaReading, kernel: Function, thread: ThreadValues) -> bool:

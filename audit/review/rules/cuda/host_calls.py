@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 
 from audit.review.cuda_reading import Call, CudaReading
-from audit.review.rule import Spot, names, rule
+from audit.review.rule import Spot, grouped, names, rule
 
 _CREATE = names("""
     cudaStreamCreate cudaStreamCreateWithFlags cudaStreamCreateWithPriority getStreamFromPool getStreamFromExternal
@@ -84,14 +84,14 @@ def backend_flags(reading: CudaReading) -> list[Spot]:
     Silent on reading a setting, where the last call sets back what a variable kept, and on the math mode of a handle
     that the file makes itself.
     """
-    changed = [call for call in reading.calls if call.name in _SETTERS]
-    left = [call for call in changed if not _restored([each for each in changed if each.name == call.name])]
+    changed = grouped((call.name, call) for call in reading.calls if call.name in _SETTERS)
+    restored = {
+        name
+        for name, calls in changed.items()
+        if len(calls) > 1 and calls[-1].arguments and calls[-1].arguments[-1].type == "identifier"
+    }
+    left = [call for name, calls in changed.items() if name not in restored for call in calls]
     return [Spot(call.line, f"{call.name} changes a setting for everything in the process") for call in left]
-
-
-def _restored(calls: list[Call]) -> bool:
-    """Return whether the last of several calls sets what a variable has kept."""
-    return len(calls) > 1 and bool(calls[-1].arguments) and calls[-1].arguments[-1].type == "identifier"
 
 
 @rule("timing")

@@ -95,17 +95,13 @@ def call_counter(reading: CudaReading) -> Iterator[Spot]:
     Silent on counters that are only counted, on remainders of a count, and on flags that are set once.
     """
     for variable in reading.variables:
-        if not _counts(reading, variable):
+        number = _NUMBER.search(variable.type_text) and "*" not in variable.declared
+        if not number or not _lives_on(reading, variable, _NO_COUNTER):
             continue
         asked = [node for node in _mentions(reading, variable) if _decides(reading, node)]
         if asked and any(_steps(reading, node) for node in _mentions(reading, variable)):
             line = reading.line(asked[0])
             yield Spot(line, f"{variable.name} counts calls and decides what a call does")
-
-
-def _counts(reading: CudaReading, variable: Variable) -> bool:
-    number = bool(_NUMBER.search(variable.type_text)) and "*" not in variable.declared
-    return number and _lives_on(reading, variable, _NO_COUNTER)
 
 
 def _mentions(reading: CudaReading, variable: Variable) -> list[Node]:

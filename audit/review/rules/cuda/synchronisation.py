@@ -171,12 +171,9 @@ def volatile_warp(reading: CudaReading) -> Iterator[Spot]:
         calls = {call.name for call in reading.calls_in(function)}
         if function.kind != "device" or not names or calls & _KEEPS_STEP:
             continue
-        places = [left for _, left, _ in sides(reading.inside(function, "assignment_expression"))]
-        steps = [
-            place
-            for place in places
-            if place.type == "subscript_expression" and re.split(r"\W", reading.text(place), maxsplit=1)[0] in names
-        ]
+        places = [left for _, left, _ in sides(reading.inside(function, "assignment_expression"))
+                  if left.type == "subscript_expression"]  # fmt: skip
+        steps = [place for place in places if re.split(r"\W", reading.text(place), maxsplit=1)[0] in names]
         if len(steps) > 1:
             text = f"function {function.name} steps through volatile memory and relies on its warp running in step"
             yield Spot(reading.line(steps[0]), text)

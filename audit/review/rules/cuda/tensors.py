@@ -8,8 +8,8 @@ from collections.abc import Iterator
 
 from tree_sitter import Node
 
-from audit.review.cuda_reading import CudaReading, Variable, tensor_parameters
-from audit.review.cuda_source import Function, Launch
+from audit.review.cuda_reading import CudaReading, tensor_parameters
+from audit.review.cuda_source import Function
 from audit.review.cuda_tree import sides
 from audit.review.rule import Spot, names, rule
 from audit.review.tensors import METADATA, is_uninitialised, stored_parameters, tensors_given
@@ -103,15 +103,12 @@ def adds_to_uninitialised(reading: CudaReading) -> Iterator[Spot]:
         stored = stored_parameters(reading, launch.kernel_name)
         for position, name in tensors_given(reading, launch).items() if function and stored else ():
             made = reading.declared(name, function, launch.start) if function and stored.get(position) else None
-            if made is not None and is_uninitialised(reading, made) and _untouched(reading, made, launch):
+            if made is None or not is_uninitialised(reading, made):
+                continue
+            between = reading.mentioned_between(name, made.node.end_byte + 1, launch.start)
+            if all(METADATA.match(reading.source.masked, node.end_byte) for node in between):  # only sizes are asked
                 text = f"kernel {launch.kernel_name} only adds to {name}, which line {made.line} leaves uninitialised"
                 yield Spot(launch.line, text)
-
-
-def _untouched(reading: CudaReading, fresh: Variable, launch: Launch) -> bool:
-    """Return whether nothing but sizes are asked of the tensor between its allocation and the launch."""
-    between = reading.mentioned_between(fresh.name, fresh.node.end_byte + 1, launch.start)
-    return all(METADATA.match(reading.source.masked, node.end_byte) for node in between)
 
 
 @rule("inputs_intact")

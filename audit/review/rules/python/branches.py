@@ -15,6 +15,7 @@ _SMALLEST = 8  # smaller numbers are dimensions and vector widths
 _READS = names("item any all max min amax amin sum mean std norm equal allclose isnan isinf isfinite count_nonzero")
 _ABOUT = frozenset({"shape", "size", "stride", "dtype", "device"})
 _BY_CONTRACT = ("dropout", "running_mean", "running_var", "momentum", "batch_norm", "num_batches_tracked")
+_MODES = ("self.training", "torch.is_grad_enabled", "torch.is_inference_mode_enabled")
 _COUNTERS = (ast.Name, ast.Attribute, ast.Subscript)
 _OUTER = (ast.Global, ast.Nonlocal)
 
@@ -77,19 +78,11 @@ def training_branch(reading: PythonReading) -> Iterator[Spot]:
     Silent where the branch belongs to dropout or to running statistics, whose results the mode really changes.
     """
     for node in reading.branches():
-        asked = next(filter(None, (_mode(reading, each) for each in ast.walk(node.test))), None)
-        if asked and not _by_contract(node):
+        named = map(reading.name, inside(node.test, ast.Attribute, ast.Call))
+        asked = next((name for name in named if name in _MODES), None)
+        words = {*names_in(node), *(each.attr for each in inside(node, ast.Attribute))}
+        if asked and not any(mark in word.lower() for word in words for mark in _BY_CONTRACT):
             yield Spot(node.lineno, f"{asked} decides what is computed")
-
-
-def _mode(reading: PythonReading, node: ast.AST) -> str | None:
-    name = reading.name(node) if isinstance(node, ast.Attribute | ast.Call) else ""
-    return name if name in ("self.training", "torch.is_grad_enabled", "torch.is_inference_mode_enabled") else None
-
-
-def _by_contract(node: ast.AST) -> bool:
-    words = {*names_in(node), *(each.attr for each in inside(node, ast.Attribute))}
-    return any(mark in word.lower() for word in words for mark in _BY_CONTRACT)
 
 
 @rule("repeat")

@@ -76,14 +76,10 @@ def fresh_result(reading: PythonReading) -> Iterator[Spot]:
         for node in returns:
             if isinstance(node.value, ast.Call) and reading.name(node.value) in _ALLOCATE:
                 yield Spot(node.lineno, f"{reading.name(node.value)} is returned as allocated")
-        if returns and _only_inputs(reading, entry, returns):
+        given = reading.parameters(entry)
+        plain = all(isinstance(node.value, ast.Name) and node.value.id in given for node in returns)
+        if returns and plain and not any(inside(entry, ast.Call, ast.Assign, ast.AugAssign)):
             yield Spot(returns[0].lineno, "an input is returned as it came")
-
-
-def _only_inputs(reading: PythonReading, entry: FunctionNode, returns: list[ast.Return]) -> bool:
-    names = set(reading.parameters(entry))
-    plain = all(isinstance(node.value, ast.Name) and node.value.id in names for node in returns)
-    return plain and not any(inside(entry, ast.Call, ast.Assign, ast.AugAssign))
 
 
 @rule("inputs_intact")

@@ -44,6 +44,7 @@ _NARROW = frozenset(
     f"{home}.{kind}" for home in ("torch", "triton.language") for kind in ("float16", "bfloat16", "half")
 ) | {"triton.language.float8e5", "triton.language.float8e4nv"}
 _NARROWS = frozenset({"half", "bfloat16"})
+_TF32 = ("allow_tf32=True", "allow_tf32=1", "input_precision='tf32'")
 _AUTOCAST = frozenset({"torch.autocast", "torch.cuda.amp.autocast", "torch.amp.autocast"})
 
 
@@ -177,7 +178,7 @@ def narrow_dtype(reading: PythonReading) -> list[Spot]:
             found[call.lineno] = f".{method}({kind})"
         elif name in _AUTOCAST:
             found[call.lineno] = name
-        elif name == "triton.language.dot" and any(_allows_tf32(each) for each in call.keywords):
+        elif name == "triton.language.dot" and any(ast.unparse(each) in _TF32 for each in call.keywords):
             found[call.lineno] = "a dot product in TF32"
     return [Spot(line, f"{result} rounds values to fewer bits than they came with") for line, result in found.items()]
 
@@ -195,8 +196,3 @@ def _is_widened_load(reading: PythonReading, call: ast.Call) -> bool:
     widened = isinstance(call.func, ast.Attribute) and call.func.attr == "to" and len(call.args) == 1
     loaded = isinstance(call.func, ast.Attribute) and reading.name(call.func.value) == "triton.language.load"
     return widened and loaded and reading.name(call.args[0]) == "triton.language.float32"
-
-
-def _allows_tf32(keyword: ast.keyword) -> bool:
-    value = keyword.value.value if isinstance(keyword.value, ast.Constant) else None
-    return (keyword.arg, value) in (("allow_tf32", True), ("input_precision", "tf32"))

@@ -66,10 +66,14 @@ def patched_names(reading: PythonReading) -> list[Spot]:
 
     Silent on settings (`backend_settings` asks about those) and on attributes of the file's own objects.
     """
+    assigned = [target for node in reading.nodes(ast.Assign) for target in node.targets]
     spots = [
         Spot(target.lineno, f"{name} is replaced for everything in the process")
-        for target in _targets(reading)
-        if (name := reading.name(target)) and "." in name and _foreign(reading, target, name)
+        for target in (*assigned, *(node.target for node in reading.nodes(ast.AugAssign)))
+        if isinstance(target, ast.Attribute)  # a plain name only hides an import
+        and (name := reading.name(target))
+        and "." in name
+        and _foreign(reading, target, name)
     ]
     for call, called in reading.calls():
         first = reading.name(call.args[0]) if call.args else ""
@@ -78,12 +82,6 @@ def patched_names(reading: PythonReading) -> list[Spot]:
         elif called in ("setattr", "builtins.setattr") and call.args and _foreign(reading, call.args[0], f"{first}."):
             spots.append(Spot(call.lineno, f"setattr replaces a name of {first} for everything in the process"))
     return spots
-
-
-def _targets(reading: PythonReading) -> list[ast.expr]:
-    several = [target for node in reading.nodes(ast.Assign) for target in node.targets]
-    every = [*several, *(node.target for node in reading.nodes(ast.AugAssign))]
-    return [target for target in every if isinstance(target, ast.Attribute)]  # a plain name only hides an import
 
 
 def _foreign(reading: PythonReading, node: ast.expr, name: str) -> bool:
