@@ -14,10 +14,7 @@ def floors(claim: Claim, cost: dict[str, float]) -> list[Finding]:
     Proved is only a time under what the GPU's fastest unit allows, whatever its precision. Split products on matrix
     units reach fp32 accuracy under the fp32 floor (`wmma_split.cu` does), so a time between the two is a hint. What a
     time shows that others than the claim's authors state is not held against the claim.
-
-    Args:
-        claim: the claim with its published ratios and times.
-        cost: `flops` and `bytes` the claimed shape needs at least, from the claim's `reference.py`.
+    `cost` is `flops` and `bytes` that the claimed shape needs at least, from the claim's `reference.py`.
     """
     seen = {observation.gpu: observation for observation in claim.observation}
     found = [_floor(speedup, seen.get(speedup.gpu), cost) for speedup in claim.speedup]

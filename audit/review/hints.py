@@ -62,8 +62,7 @@ def review_source(text: str, *, target: str, precision: str = "fp32", advice: bo
     One finding answers for launch geometry, one for each other rule that points at a line; if none does, one says so.
 
     Args:
-        text: the CUDA source.
-        target: the name of the variant.
+        text, target: the CUDA source and the name of the variant.
         precision: the class it declares; rules about rounding speak only where that is fp32.
         advice: also tell what a sound kernel may do without, e.g. on which stream it launches.
     """

@@ -42,9 +42,6 @@ class Embedded:
 class PythonReading:
     """A parsed source and the nodes that rules ask for; everything is worked out once and when first asked.
 
-    Args:
-        text: the source.
-
     Raises:
         SyntaxError: the text is not Python, or nests deeper than the parser goes.
     """

@@ -75,11 +75,8 @@ def is_refused_header(header: str) -> bool:
 def unsupported(source: CudaSource, *, whole_libraries: bool = False) -> list[Unsupported]:
     """Return each construct once, at the first line that uses it, in the order of lines.
 
-    Comments, strings, includes, macros that nothing uses, and names that the source itself gives do not count.
-
-    Args:
-        source: the parsed source.
-        whole_libraries: whether what the emulated device does of a library counts too.
+    Comments, strings, includes, macros that nothing uses, and names that the source itself gives do not count. What the
+    emulated device does of a library counts for `whole_libraries` alone.
     """
     found: dict[str, int] = {} if source.parsed else {"a source that the parser reads this slowly": 1}
     words = Counter(re.findall(r"\w+", source.masked)) if source.macros else Counter[str]()

@@ -36,12 +36,9 @@ def of_one_tuple(data: bytes, function: str) -> bytes:
 
 
 def beside_reference(data: bytes, reference: bytes, lines: str) -> bytes:
-    """Return a Python source with a class `ModelNew` of ours in it, which needs the reference's module.
+    """Return a Python source with a class `ModelNew` of ours (`lines`) in it, which needs the reference's module.
 
-    Args:
-        data: the source.
-        reference: the text of the task, whose statements stand in `_stated(*arguments)`, which makes its `Model`.
-        lines: the class.
+    The statements of the reference stand in `_stated(*arguments)`, which makes its `Model`.
     """
     stated = ast.parse("import torch").body + ast.parse(reference).body
     body = [node for node in stated if not (isinstance(node, ast.ImportFrom) and node.module == "__future__")]

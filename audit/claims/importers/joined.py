@@ -41,10 +41,7 @@ def used(files: Mapping[str, str], first: str) -> set[str]:
 
 
 def joined(files: Mapping[str, str]) -> str:
-    """Return the sources among the files as one, those in C++ last, since they call the kernels.
-
-    Args:
-        files: the text of every source and header by its path.
+    """Return the sources among the files (texts by their paths) as one, those in C++ last: they call the kernels.
 
     Raises:
         BadInput: a file without a guard includes itself, or the text becomes too large.

@@ -40,9 +40,6 @@ class Given:
 class Material:
     """The files of a source by their name, relative to the folder where one was named.
 
-    Args:
-        paths: files, or one folder.
-
     Raises:
         BadInput: a path is missing, an archive of files, a folder has too many, or a link in it leads out of it.
     """

@@ -51,11 +51,7 @@ class Called:
 
 
 class Script:
-    """The Python cells of a notebook as one script, in order.
-
-    Args:
-        several: the code cells.
-    """
+    """The Python cells of a notebook as one script, in order."""
 
     def __init__(self, several: list[Cell]) -> None:
         self.statements = [(cell, node) for cell in several if cell.tree is not None for node in cell.tree.body]

@@ -16,11 +16,7 @@ DTYPES = {"float16": "float16", "half": "float16", "bfloat16": "bfloat16", "floa
 
 
 class PythonText:
-    """A parsed source.
-
-    Args:
-        data: its bytes.
-        where: the file, row, column or cell, which begins every message.
+    """A parsed source; `where` is the file, row, column or cell, which begins every message.
 
     Raises:
         BadInput: not UTF-8, too large, or not Python.

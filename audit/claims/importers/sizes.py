@@ -29,7 +29,6 @@ def of_module(
     those are made before a shape is chosen.
 
     Args:
-        task: the task's source.
         apart: top-level names that must not depend on a size.
         made_with: functions whose constants are sizes too: those of parameters, which no call there makes visible.
         sources: texts of the claimed kernel, whose numbers say which smaller shapes count for the claim.
@@ -66,11 +65,7 @@ def smaller(
 ) -> tuple[Shapes, list[str]]:
     """Return the sizes as claimed, and candidates for the emulated device, see `counting.candidates`.
 
-    Args:
-        sizes: the claimed ones.
-        sources: texts of the claimed kernel.
-        repeating: sizes that only repeat the work; None tells them by their names.
-        above: pairs of sizes of which the first stays above the second.
+    Sizes that only repeat the work are told by their names where `repeating` is None.
     """
     numbers = named(sources)
     batch = [name for name in sizes if name.lower().startswith(REPEATING)] if repeating is None else repeating

@@ -47,7 +47,6 @@ def read(
     """Read a table; only the columns asked for are taken.
 
     Args:
-        path: the file.
         columns: the columns wanted; None takes all. One that only some rows of a JSON file have is `None` elsewhere.
         numbers: columns that hold numbers where they hold anything.
         positive: the same for times and ratios: NaN, an infinity, zero and less are refused too.

@@ -22,11 +22,9 @@ NOT_STATED, UNKNOWN = "not told by the source", "unknown"
 
 
 def write(imported: Imported, folder: Path | None = None) -> Path:
-    """Write the folder in one step and returns it; what is auditable loads as a claim.
+    """Write the folder, `kernels/<name>` by default, in one step and return it; what is auditable loads as a claim.
 
-    Args:
-        imported: what was found.
-        folder: where it goes; `kernels/<name>` by default. Its name, in small letters, becomes the claim's.
+    Its name, in small letters, becomes the claim's.
 
     Raises:
         BadInput: the folder is there already, its name is none for a claim, or it cannot be written.

@@ -87,8 +87,7 @@ def candidates(
     """Return shapes for a device that can run few elements, the most faithful first, each smaller than the one before.
 
     Args:
-        claimed: the claimed sizes.
-        numbers: those that the sources name.
+        claimed, numbers: the claimed sizes, and the numbers that the sources name.
         repeating: sizes that only repeat the work, as a batch does: they are made smaller first.
         demanded: what checks of the sources demand of sizes: the source refuses a shape without it.
         above: pairs of sizes of which the first stays above the second: the task takes one from the other.

@@ -45,11 +45,9 @@ class Rule:
 
 
 def sizes(base: Sizes, numbers: Collection[int]) -> list[Shape]:
-    """Return shapes around a base, the most telling first: one size changed at a time, then all by one.
+    """Return shapes around a base, without it, the most telling first: one size changed at a time, then all by one.
 
-    Args:
-        base: the shape they lie around; it is not among them.
-        numbers: those that the source names.
+    `numbers` are those that the source names.
     """
     together = [{name: max(1, size + by) for name, size in base.items()} for by in (-1, 1)] if len(base) > 1 else []
     each = max(2, min(MOST_A_SIZE, (MOST_SHAPES - len(together)) // len(base)))
@@ -66,9 +64,7 @@ def explanation(results: Sequence[tuple[Sizes, bool]], numbers: Collection[int])
     """The fewest and simplest rules of which one holds exactly where the result is wrong; None without such rules, and
     where the result is right everywhere or wrong everywhere.
 
-    Args:
-        results: shapes of the same names, and whether the result is right there.
-        numbers: those that the source names.
+    Results are shapes of the same names, and whether the result is right there; `numbers` those that the source names.
     """
     wrong = [place for place, (_, right) in enumerate(results) if not right]
     if not wrong or len(wrong) == len(results):

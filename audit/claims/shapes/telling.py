@@ -35,12 +35,9 @@ def established(results: Results, numbers: Collection[int]) -> tuple[Rule, ...]:
 
 
 def telling(results: Results, numbers: Collection[int], asked: Sequence[Sizes] = ()) -> list[Shape]:
-    """Return shapes that tell the rules apart that fit the results, the most telling first.
+    """Return shapes that tell the rules apart that fit the results, the most telling first, but for those `asked`.
 
-    Args:
-        results: see `Results`; the first shape bounds the others.
-        numbers: those that the source names.
-        asked: shapes that are left out.
+    The first shape of the results bounds them; `numbers` are those that the source names.
     """
     if not (rules := explanation(results, numbers)):
         return []

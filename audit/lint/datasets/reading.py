@@ -150,9 +150,7 @@ def _with_gpu(frame: pd.DataFrame, text: str) -> tuple[pd.DataFrame, list[str]]:
 def _unit(times: pd.Series, *, stated: str | None) -> tuple[str | None, str]:
     """Return the unit of published times, None where nothing decides, and the sentence that says why.
 
-    Args:
-        times: positive, NaN where there is none.
-        stated: what the user says; believed unless the times exclude it.
+    The user's word (`stated`) is believed unless the times, NaN where there is none, exclude it.
 
     Raises:
         BadInput: the user's unit is unknown, or excluded by the times.

@@ -20,11 +20,9 @@ KINDS = (host_code.spanned, host_code.rounded, device_code.barrier, device_code.
 
 
 def propose(text: str, proved: Sequence[Finding]) -> list[Change]:
-    """Return the changes to try, each once, the likeliest first; none where the source does not say what to change.
+    """Return the changes to try of a CUDA source of which that was proved, each once, the likeliest first.
 
-    Args:
-        text: the CUDA source of the claimed kernel.
-        proved: the failures and the undefined behaviour that were proved of it.
+    None where the source does not say what to change.
     """
     reading = CudaReading(parse(text))
     found = [change for repair in KINDS for change in repair(reading, proved)]
