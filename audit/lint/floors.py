@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from audit.model import Claim, Finding, Observation, Speedup
+from audit.model import Claim, Finding, Observation, Outcome, Speedup
 from audit.model.gpus import Gpu, table
 
 PROBE = "floor"
@@ -86,15 +86,13 @@ def _digits(milliseconds: float) -> str:
     return f"{float(f'{milliseconds:.3g}'):g}"
 
 
-def _finding(outcome: str, summary: str, speedup: Speedup, numbers: dict[str, float] | None = None) -> Finding:
-    return Finding.model_validate(
-        {
-            "probe": PROBE,
-            "target": speedup.gpu,
-            "outcome": outcome,
-            "grade": "proved" if outcome == "fail" else None,
-            "summary": summary,
-            "evidence": numbers or {},
-            "reproduce_with": "audit/model/gpus.toml holds the rates, reference.py the cost",
-        }
+def _finding(outcome: Outcome, summary: str, speedup: Speedup, numbers: dict[str, float] | None = None) -> Finding:
+    return Finding(
+        probe=PROBE,
+        target=speedup.gpu,
+        outcome=outcome,
+        grade="proved" if outcome == "fail" else None,
+        summary=summary,
+        evidence={**(numbers or {})},
+        reproduce_with="audit/model/gpus.toml holds the rates, reference.py the cost",
     )

@@ -112,16 +112,12 @@ def parse(text: str) -> CudaSource:
         functions=cuda_grammar.functions(nodes["function_definition"], views, macros),
         launches=launches.find(views, macros),
         shared=shared_memory.find(views, macros),
-        includes=_includes(views.code),
+        includes=tuple(
+            Include(match["header"][1:-1], match.start(), match.end(), token_scan.line_of(views.code, match.start()))
+            for match in _INCLUDE.finditer(views.code)
+        ),
         macros=macros,
         error_count=len(nodes["ERROR"]),
         parsed=parsed,
         tree=tree,
-    )
-
-
-def _includes(code: str) -> tuple[Include, ...]:
-    return tuple(
-        Include(match["header"][1:-1], match.start(), match.end(), token_scan.line_of(code, match.start()))
-        for match in _INCLUDE.finditer(code)
     )

@@ -26,13 +26,9 @@ class Hint:
     spot: Spot
 
 
-def of_cuda(text: str) -> list[Hint]:
+def of_cuda(source: str | CudaSource) -> list[Hint]:
     """Return the hints of the CUDA rules; never fails, since code that cannot be read is left out."""
-    return _of_source(parse(text))
-
-
-def _of_source(source: CudaSource) -> list[Hint]:
-    reading = CudaReading(source)
+    reading = CudaReading(parse(source) if isinstance(source, str) else source)
     return _sorted([Hint(rule, spot) for rule in rules.CUDA for spot in rule.find(reading)])
 
 
@@ -67,7 +63,7 @@ def review_source(text: str, *, target: str, precision: str = "fp32", advice: bo
         advice: also tell what a sound kernel may do without, e.g. on which stream it launches.
     """
     source = parse(text)
-    result = _described(_of_source(source), precision, advice)
+    result = _described(of_cuda(source), precision, advice)
     geometry = [each for each in result if each.rule.name == GEOMETRY]
     findings = [_failure(geometry, target) if geometry else _geometry(len(source.launches), target)]
     return findings + _of_rules([each for each in result if each.rule.name != GEOMETRY], target)

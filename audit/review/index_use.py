@@ -8,6 +8,7 @@ a loop moves on is no longer such an index: a strided loop covers an axis whatev
 from __future__ import annotations
 
 import re
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from itertools import islice
 from typing import Literal, TypeAlias
@@ -56,6 +57,9 @@ class _Frame:
     stored: dict[Axis, int] = field(default_factory=dict)
     returned: _Trace = _NOTHING
 
+    def keep(self, axis: Axis, line: int) -> None:
+        self.stored[axis] = min(line, self.stored.get(axis, line))
+
 
 def index_uses(source: CudaSource, kernel: Function, known: Known) -> list[IndexUse]:
     """Return the first index of each axis that addresses a store of this kernel.
@@ -102,10 +106,6 @@ def _children(node: Node, frame: _Frame) -> _Trace:
 
 def _text(node: Node, frame: _Frame) -> str:
     return frame.source.masked[node.start_byte : node.end_byte]
-
-
-def _identifier(node: Node, frame: _Frame) -> _Trace:
-    return frame.names.get(_text(node, frame), _NOTHING)
 
 
 def _field(node: Node, frame: _Frame) -> _Trace:
@@ -164,11 +164,7 @@ def _updated(node: Node, frame: _Frame) -> _Trace:
 def _store(address: _Trace, frame: _Frame) -> None:
     for kind, axis, line in address:
         if kind == "index":
-            _keep(frame, "y" if axis == "y" else "z", line)
-
-
-def _keep(frame: _Frame, axis: Axis, line: int) -> None:
-    frame.stored[axis] = min(line, frame.stored.get(axis, line))
+            frame.keep("y" if axis == "y" else "z", line)
 
 
 def _address(node: Node, frame: _Frame) -> _Trace:
@@ -216,7 +212,7 @@ def _call(node: Node, frame: _Frame) -> _Trace:
             frame.known[key] = (inner.stored, inner.returned)
         stored, returned = frame.known.get(key, ({}, _NOTHING))
         for axis, line in stored.items():
-            _keep(frame, axis, line)
+            frame.keep(axis, line)
         return returned
     found = _NOTHING.union(*arguments)
     for argument in arguments:
@@ -225,8 +221,8 @@ def _call(node: Node, frame: _Frame) -> _Trace:
     return found
 
 
-_HANDLERS = {
-    "identifier": _identifier,
+_HANDLERS: dict[str, Callable[[Node, _Frame], _Trace]] = {
+    "identifier": lambda node, frame: frame.names.get(_text(node, frame), _NOTHING),
     "field_expression": _field,
     "binary_expression": _binary,
     "init_declarator": _declared,

@@ -32,7 +32,7 @@ _OPERATORS: dict[type[ast.operator], Callable[[Any, Any], Any]] = {
     ast.Pow: _power,
 }
 _MOST_NAMES = 50  # that stand for each other
-_TEXT_METHODS = {"strip": str.strip, "lstrip": str.lstrip, "rstrip": str.rstrip}
+_TEXT_METHODS = ("strip", "lstrip", "rstrip")
 
 
 class NotConstant(ValueError):
@@ -71,23 +71,30 @@ class Constants:
         self._open: set[str] = set()
         self._known: dict[str, Any] = {}
 
-    def value(self, node: ast.expr) -> Any:
+    def value(self, node: ast.expr) -> Any:  # noqa: PLR0911  # a case a kind of node
         """Return the value: numbers, texts, None, and lists, tuples and dicts of them. Raises NotConstant."""
-        readers: dict[type[ast.expr], Callable[[Any], Any]] = {
-            ast.Constant: self._plain,
-            ast.Name: self._named,
-            ast.Attribute: self._named,
-            ast.List: self._listed,
-            ast.Tuple: self._listed,
-            ast.Dict: self._paired,
-            ast.UnaryOp: self._signed,
-            ast.BinOp: self._joined,
-            ast.JoinedStr: self._formatted,
-            ast.Call: self._stripped,
-        }
-        if type(node) not in readers:
-            raise NotConstant(node)
-        return readers[type(node)](node)
+        match node:
+            case ast.Constant(value=None | str() | int() | float()):
+                return _bounded(node.value, node)
+            case ast.Name() | ast.Attribute():
+                return self._named(node)
+            case ast.List(elts=elements) | ast.Tuple(elts=elements):
+                return [self.value(each) for each in elements]
+            case ast.Dict(values=values) if len(keys := [key for key in node.keys if key is not None]) == len(values):
+                return {self._piece(key): self.value(value) for key, value in zip(keys, values, strict=True)}
+            case ast.UnaryOp(op=ast.USub()):
+                return -self._number(node.operand)
+            case ast.BinOp():
+                return self._joined(node)
+            case ast.JoinedStr():
+                text = ""
+                for each in node.values:
+                    text = _bounded(text + self._piece(each), node)
+                return text
+            case ast.Call(func=ast.Attribute(value=inner, attr=method), args=[], keywords=[]):
+                if isinstance(value := self.value(inner), str) and method in _TEXT_METHODS:
+                    return getattr(value, method)()
+        raise NotConstant(node)
 
     def text_line(self, node: ast.expr) -> int | None:
         """Return the line on which a text begins if it stands there as one constant; None for one put together."""
@@ -104,25 +111,6 @@ class Constants:
             self._known[name] = self.value(self.bound[name])
         self._open.discard(name)
         return self._known[name]
-
-    def _plain(self, node: ast.Constant) -> Any:
-        if node.value is not None and not isinstance(node.value, str | int | float):
-            raise NotConstant(node)
-        return _bounded(node.value, node)
-
-    def _listed(self, node: ast.List | ast.Tuple) -> list[Any]:
-        return [self.value(each) for each in node.elts]
-
-    def _paired(self, node: ast.Dict) -> dict[Any, Any]:
-        keys = [each for each in node.keys if each is not None]
-        if len(keys) < len(node.values):
-            raise NotConstant(node)
-        return {self._piece(key): self.value(value) for key, value in zip(keys, node.values, strict=True)}
-
-    def _signed(self, node: ast.UnaryOp) -> float:
-        if not isinstance(node.op, ast.USub):
-            raise NotConstant(node)
-        return -self._number(node.operand)
 
     def _number(self, node: ast.expr) -> float:
         value = self.value(node)
@@ -143,12 +131,6 @@ class Constants:
         except (ZeroDivisionError, OverflowError) as error:
             raise NotConstant(node) from error
 
-    def _formatted(self, node: ast.JoinedStr) -> str:
-        text = ""
-        for each in node.values:
-            text = _bounded(text + self._piece(each), node)
-        return text
-
     def _piece(self, node: ast.expr) -> str:
         if isinstance(node, ast.FormattedValue):
             if node.conversion != -1 or node.format_spec is not None:
@@ -158,14 +140,6 @@ class Constants:
         if isinstance(value, list | dict):
             raise NotConstant(node)
         return str(value)
-
-    def _stripped(self, node: ast.Call) -> str:
-        """`"...".strip()` and its like, without arguments."""
-        if isinstance(node.func, ast.Attribute) and not (node.args or node.keywords):
-            method, value = _TEXT_METHODS.get(node.func.attr), self.value(node.func.value)
-            if method is not None and isinstance(value, str):
-                return method(value)
-        raise NotConstant(node)
 
 
 def _bounded(value: Any, node: ast.AST) -> Any:

@@ -78,19 +78,15 @@ class Tree(PythonReading):
 
     def _locals_of(self, function: ast.AST) -> set[str]:
         if function not in self._locals:
-            self._locals[function] = _locals(function)
+            given = {one.arg for one in inside(function, ast.arg)}
+            outer = {name for one in inside(function, ast.Global) for name in one.names}
+            self._locals[function] = (given | stored_names(ast.walk(function)).keys()) - outer
         return self._locals[function]
 
 
 def _resolved(node: ast.AST, bound: dict[str, str]) -> str:
     root, attributes = path(node)
     return ".".join([bound[root.id], *attributes]) if isinstance(root, ast.Name) and root.id in bound else ""
-
-
-def _locals(function: ast.AST) -> set[str]:
-    given = {one.arg for one in inside(function, ast.arg)}
-    outer = {name for one in inside(function, ast.Global) for name in one.names}
-    return (given | stored_names(ast.walk(function)).keys()) - outer
 
 
 def _is_main(node: ast.If) -> bool:

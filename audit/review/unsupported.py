@@ -85,18 +85,15 @@ def unsupported(source: CudaSource, *, whole_libraries: bool = False) -> list[Un
         name = _NAMES[int((match.lastgroup or "n0")[1:])]
         if name in found or not _counts(source, match, words):
             continue
-        if whole_libraries or not (_is_modelled(source, name, match) or match.group() in own):
+        text = source.masked[match.start() : match.start() + _LONGEST]
+        modelled = name in _MODELLED and re.match(rf"(?:{_MODELLED[name]})\b", text) is not None
+        if whole_libraries or not (modelled or match.group() in own):
             found[name] = source.line_of(match.start())
     holders = ((launch, source.function_at(launch.start)) for launch in source.launches)
     device = (launch.line for launch, holder in holders if holder is not None and not holder.for_host)
     if first := next(device, None):
         found["dynamic parallelism"] = first
     return [Unsupported(name, line) for line, name in sorted((line, name) for name, line in found.items())]
-
-
-def _is_modelled(source: CudaSource, library: str, match: re.Match[str]) -> bool:
-    text = source.masked[match.start() : match.start() + _LONGEST]
-    return library in _MODELLED and re.match(rf"(?:{_MODELLED[library]})\b", text) is not None
 
 
 def _counts(source: CudaSource, match: re.Match[str], words: Counter[str]) -> bool:

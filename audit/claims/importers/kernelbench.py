@@ -31,7 +31,11 @@ def matches(material: Material) -> bool:
 def read(material: Material, given: Given) -> Imported:
     """Return task, solution and results. Raises BadInput for several tasks or solutions, or times that are none."""
     figures, missing = _figures(material, given)
-    found = module_task.imported("kernelbench", task=_task(material), solution=_solution(material), shape=given.shape)
+    tasks = material.written_in(
+        lambda one: "Model" in one.classes and "get_inputs" in one.functions and "ModelNew" not in one.classes
+    )
+    task = material.only(tasks, what="task (a class Model)") if tasks else None
+    found = module_task.imported("kernelbench", task=task, solution=_solution(material), shape=given.shape)
     name = found.name
     if name in PLAIN_NAMES:
         place = material.paths[0].resolve()
@@ -47,13 +51,6 @@ def _solution(material: Material) -> Original:
         for key, text in _samples(document)
     ]
     return material.only(files or cells, what="solution (a class ModelNew)")
-
-
-def _task(material: Material) -> Original | None:
-    files = material.written_in(
-        lambda one: "Model" in one.classes and "get_inputs" in one.functions and "ModelNew" not in one.classes
-    )
-    return material.only(files, what="task (a class Model)") if files else None
 
 
 def _samples(document: Any) -> Iterator[tuple[str, str]]:

@@ -9,8 +9,7 @@ import pandas as pd
 
 from audit.claims.importers.tables import Table
 from audit.lint.datasets import work
-from audit.lint.datasets.dataset import NOT_STATED, RATIO, TIME
-from audit.lint.datasets.format import Format, digests, labels, present, sound, truths
+from audit.lint.datasets.dataset import NOT_STATED, RATIO, TIME, Format, digests, labels, present, sound, truths
 from audit.model import gpus
 from audit.model.errors import BadInput
 

@@ -25,6 +25,7 @@ LEAD = "Numbers only: nothing was built or run. A hint says where to look and fa
 def build(data: Dataset, answers: Sequence[Answer], figures: Mapping[str, Figure]) -> Report:
     """Return the whole page; each figure stands in the section of its rule."""
     asked = [answer for answer in answers if answer.asked]
+    idle = tuple(f"{answer.title}: {answer.sentences[0]}" for answer in answers if not answer.asked)
     return Report(
         title=f"Claim lint: {data.name}",
         lead=f"{counted(data)} {LEAD}",
@@ -34,7 +35,7 @@ def build(data: Dataset, answers: Sequence[Answer], figures: Mapping[str, Figure
             _dataset(data),
             Section("In short", "short", bullets=tuple(answer.sentences[0] for answer in asked)),
             *(_of_rule(answer, figures.get(answer.rule)) for answer in asked),
-            _not_asked([answer for answer in answers if not answer.asked]),
+            Section("Not asked", "not-asked", paragraphs=() if idle else ("Every rule was asked.",), bullets=idle),
             _marks([(answer.rule, mark) for answer in asked for mark in answer.marks]),
             _refused(data),
         ),
@@ -77,11 +78,6 @@ def _of_rule(answer: Answer, figure: Figure | None) -> Section:
     )
 
 
-def _not_asked(answers: Sequence[Answer]) -> Section:
-    bullets = tuple(f"{answer.title}: {answer.sentences[0]}" for answer in answers)
-    return Section("Not asked", "not-asked", paragraphs=() if bullets else ("Every rule was asked.",), bullets=bullets)
-
-
 def _marks(marks: Sequence[tuple[str, Mark]]) -> Section:
     proved_first = sorted(marks, key=lambda marked: marked[1].grade != "proved")
     rows = tuple(
@@ -113,12 +109,9 @@ def text(data: Dataset, answers: Sequence[Answer]) -> str:
             lines += ["", answer.title, *_wrapped(answer.sentences)]
             lines += [line for shown in answer.tables[:1] for line in table(shown)]
             lines += _wrapped([f"Errs: {result}" for result in answer.bias])
-    idle = [
-        f"{answer.title} ({answer.sentences[0].removeprefix('Not asked: ').rstrip('.')})"
-        for answer in answers
-        if not answer.asked
-    ]
-    lines += ["", *_wrapped([f"Not asked: {'; '.join(idle)}."])] if idle else []
+    not_asked = [(answer.title, answer.sentences[0]) for answer in answers if not answer.asked]
+    idle = "; ".join(f"{title} ({why.removeprefix('Not asked: ').rstrip('.')})" for title, why in not_asked)
+    lines += ["", *_wrapped([f"Not asked: {idle}."])] if idle else []
     return "\n".join(lines) + "\n"
 
 

@@ -13,8 +13,7 @@ from audit.claims.importers import bounded, tables
 from audit.claims.importers.rows import Rejected
 from audit.claims.importers.tables import Table
 from audit.lint.datasets import formats
-from audit.lint.datasets.dataset import NOT_STATED, RATIO, About, Dataset, Refused, completed
-from audit.lint.datasets.format import Format, sound
+from audit.lint.datasets.dataset import NOT_STATED, RATIO, About, Dataset, Format, Refused, completed, sound
 from audit.model import gpus, untrusted
 from audit.model.errors import BadInput
 

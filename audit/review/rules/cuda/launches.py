@@ -69,10 +69,12 @@ def shared_extent(reading: CudaReading) -> Iterator[Spot]:
     for kernel in reading.kernels:
         arrays = _arrays(reading, kernel, constants)
         for node in reading.inside(kernel, "subscript_expression") if arrays else ():
-            base, index = node.child_by_field_name("argument"), _single(node)
+            base, indices = node.child_by_field_name("argument"), node.child_by_field_name("indices")
             extent = arrays.get(reading.text(base)) if base is not None else None
-            largest = _largest(reading, kernel, index, constants) if extent and index is not None else None
-            if extent and largest is not None and largest >= extent and base is not None:
+            if base is None or indices is None or not extent or indices.named_child_count != 1:
+                continue
+            largest = _largest(reading, kernel, indices.named_children[0], constants)
+            if largest is not None and largest >= extent:
                 text = f"{reading.text(base)} has {extent} elements and is indexed up to {largest}"
                 yield Spot(reading.line(node), text)
 
@@ -89,11 +91,6 @@ def _arrays(reading: CudaReading, kernel: Function, constants: Constants) -> dic
             if extent:
                 found[name] = extent
     return found
-
-
-def _single(node: Node) -> Node | None:
-    indices = node.child_by_field_name("indices")
-    return indices.named_children[0] if indices is not None and indices.named_child_count == 1 else None
 
 
 def _largest(reading: CudaReading, kernel: Function, index: Node, constants: Constants) -> int | None:
