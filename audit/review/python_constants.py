@@ -23,7 +23,7 @@ def _power(base: float, exponent: float) -> Any:
     return base**exponent
 
 
-_OPERATORS: dict[type[ast.operator], Callable[[Any, Any], Any]] = {
+OPERATORS: dict[type[ast.operator], Callable[[Any, Any], Any]] = {
     ast.Add: operator.add,
     ast.Sub: operator.sub,
     ast.Mult: operator.mul,
@@ -124,10 +124,10 @@ class Constants:
         both_lists = isinstance(left, list) and isinstance(right, list) and isinstance(node.op, ast.Add)
         if both_text or both_lists:
             return _bounded(left + right, node)
-        if type(node.op) not in _OPERATORS:
+        if type(node.op) not in OPERATORS:
             raise NotConstant(node)
         try:
-            return _bounded(_OPERATORS[type(node.op)](self._number(node.left), self._number(node.right)), node)
+            return _bounded(OPERATORS[type(node.op)](self._number(node.left), self._number(node.right)), node)
         except (ZeroDivisionError, OverflowError) as error:
             raise NotConstant(node) from error
 
@@ -205,7 +205,13 @@ def _name(node: ast.AST) -> str:
     return node.id if isinstance(node, ast.Name) else ""
 
 
-Operations = Mapping[type[ast.operator], Callable[[int, int], int | None]]
+Operations = dict[type[ast.operator], Callable[[int, int], int | None]]
+INTEGERS: Operations = {
+    ast.Add: operator.add,
+    ast.Sub: operator.sub,
+    ast.Mult: operator.mul,
+    ast.FloorDiv: lambda one, other: one // other if other else None,
+}
 
 
 def computed(node: ast.expr, names: Mapping[str, int], operations: Operations, *, largest: int) -> int | None:

@@ -17,7 +17,7 @@ from tree_sitter import Node
 from audit.review.cuda_reading import CudaReading
 from audit.review.cuda_source import Function
 from audit.review.cuda_tree import operator, sides
-from audit.review.python_constants import Operations, computed
+from audit.review.python_constants import INTEGERS, computed
 from audit.review.rule import grouped
 from audit.review.token_scan import whole_number
 
@@ -25,12 +25,7 @@ _LITERAL = re.compile(r"(0[xX][0-9a-fA-F]+|\d+)[uUlL]*")
 _PLAIN = re.compile(r"[\w\s()+*/-]{1,80}")
 _DEPTH = 6
 _LARGEST = 1 << 64
-_OPERATIONS: Operations = {
-    ast.Add: arithmetic.add,
-    ast.Sub: arithmetic.sub,
-    ast.Mult: arithmetic.mul,
-    ast.Div: lambda one, other: one // other if other else None,
-}
+_OPERATIONS = INTEGERS | {ast.Div: INTEGERS[ast.FloorDiv]}
 _WORDS = {"false": 0, "true": 1}
 COMPARISONS: dict[str, Callable[[int, int], bool]] = {
     "==": arithmetic.eq,

@@ -38,6 +38,7 @@ from audit.model.errors import BadInput
 class Importer(Protocol):
     """The interface of a file of this package: the reader of one published format."""
 
+    __name__: str
     TAKES: str
     """The input it takes, in words."""
 
@@ -52,22 +53,11 @@ class Importer(Protocol):
         """Return the claim. Raises BadInput with file, row, column or cell."""
 
 
-IMPORTERS: dict[str, Importer] = {
-    "archive": archive,
-    "cuda_l1": cuda_l1,
-    "cuda_l2": cuda_l2,
-    "robust_kbench": robust_kbench,
-    "hugging_face": hugging_face,
-    "notebook": notebook,
-    "kernelbench": kernelbench,
-    "kernelbench_com": kernelbench_com,
-    "kernelagent": kernelagent,
-    "popcorn": popcorn,
-    "sol_execbench": sol_execbench,
-    "flashinfer_bench": flashinfer_bench,
-    "bare_cu": bare_cu,
-    "plain_python": plain_python,
-}
+_TABLE: tuple[Importer, ...] = (
+    archive, cuda_l1, cuda_l2, robust_kbench, hugging_face, notebook, kernelbench, kernelbench_com, kernelagent,
+    popcorn, sol_execbench, flashinfer_bench, bare_cu, plain_python,
+)  # fmt: skip
+IMPORTERS = {one.__name__.rpartition(".")[2]: one for one in _TABLE}
 SHOWN = {"tolerance": "--tolerance 1e-3", "shapes": "--shape N=64", "shapes.emulated": "--shape N=64"}
 """What to type for each essential key that the command line takes, with an example's value."""
 

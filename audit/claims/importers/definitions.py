@@ -18,17 +18,13 @@ from audit.claims.importers.imported import Original
 from audit.claims.importers.material import Material
 from audit.model.claim import MOST_SIZE
 from audit.model.errors import BadInput
+from audit.review.python_constants import OPERATORS
 
 FRACTIONS = ("float64", "float32", "float16", "bfloat16")
 OTHERS = ("float8_e4m3fn", "float8_e5m2", "int64", "int32", "int16", "int8", "bool")
 Document = dict[str, Any]
 MOST_EXPONENT = 16
-_BINARY: dict[type[ast.operator], Callable[[Any, Any], Any]] = {
-    ast.Add: operator.add,
-    ast.Sub: operator.sub,
-    ast.Mult: operator.mul,
-    ast.Div: operator.truediv,
-    ast.FloorDiv: operator.floordiv,
+_BINARY = OPERATORS | {
     ast.Mod: operator.mod,
     ast.Pow: lambda base, exponent: base**exponent if 0 <= exponent <= MOST_EXPONENT else 0,
 }

@@ -17,7 +17,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from audit.model import Claim, python_text
-from audit.review.python_constants import Operations, computed
+from audit.review.python_constants import INTEGERS, computed
 
 LARGEST = 1 << 16
 """No tile, block or vector is larger; beyond stand masks, seeds and limits of a grid."""
@@ -47,13 +47,7 @@ def _shifted(one: int, by: int) -> int:
     return one << by if 0 <= by < 32 else 0
 
 
-_OPERATIONS: Operations = {
-    ast.Add: operator.add,
-    ast.Sub: operator.sub,
-    ast.Mult: operator.mul,
-    ast.FloorDiv: lambda one, other: one // other if other else 0,
-    ast.LShift: _shifted,
-}
+_OPERATIONS = INTEGERS | {ast.FloorDiv: lambda one, other: one // other if other else 0, ast.LShift: _shifted}
 
 
 def named(sources: Iterable[str]) -> frozenset[int]:

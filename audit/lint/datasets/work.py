@@ -7,7 +7,6 @@ or says in another way, has no least work here: nothing is guessed.
 from __future__ import annotations
 
 import ast
-import operator
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
@@ -17,19 +16,13 @@ import numpy as np
 import pandas as pd
 
 from audit.claims.importers.python_text import parsed
-from audit.review.python_constants import Operations, computed
+from audit.review.python_constants import INTEGERS, computed
 from audit.review.rule import names
 
 Shape = tuple[int, ...]
 Value = int | Shape
 RANDOM = ("rand", "randn")
 LARGEST = 1 << 40
-_OPERATIONS: Operations = {
-    ast.Add: operator.add,
-    ast.Sub: operator.sub,
-    ast.Mult: operator.mul,
-    ast.FloorDiv: lambda one, other: one // other if other else None,
-}
 ITEM_BYTES = 4
 MATRIX = ("matmul", "mm", "bmm")
 SAME_SHAPE = names("relu sigmoid tanh gelu silu selu elu softplus softmax log_softmax leaky_relu")
@@ -199,5 +192,5 @@ def _value(result: ast.expr, known: Mapping[str, Value]) -> Value | None:
     if isinstance(result, ast.Name):
         return known.get(result.id)
     numbers = {name: value for name, value in known.items() if isinstance(value, int)}
-    value = computed(result, numbers, _OPERATIONS, largest=LARGEST)
+    value = computed(result, numbers, INTEGERS, largest=LARGEST)
     return value if isinstance(result, ast.Constant) or value is None or abs(value) < LARGEST else None
