@@ -80,7 +80,7 @@ def training_branch(reading: PythonReading) -> Iterator[Spot]:
     for node in reading.branches():
         named = map(reading.name, inside(node.test, ast.Attribute, ast.Call))
         asked = next((name for name in named if name in _MODES), None)
-        words = {*names_in(node), *(each.attr for each in inside(node, ast.Attribute))}
+        words = {*names_in(node), *(each.attr for each in inside(node, ast.Attribute))} if asked else set()
         if asked and not any(mark in word.lower() for word in words for mark in _BY_CONTRACT):
             yield Spot(node.lineno, f"{asked} decides what is computed")
 
