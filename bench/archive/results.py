@@ -1,15 +1,15 @@
 """Write the table of verdicts of a screening, and all that follows from the committed tables.
 
-    python bench/archive/results.py KERNELS OUT... [--gpu FILE]
+    python bench/archive/results.py KERNELS [OUT...] [--gpu FILE]
     python bench/archive/results.py
 
-OUT are folders of `screen.py`; of a kernel in several the last counts. FILE has verdicts on a GPU, a list of `id` and
-`verdict` in JSON; without it those of the committed table stay. A kernel that the committed table lacks counts as drawn
-within its task: it is in `verdicts.csv` and `by_task.csv`, and in no share of all. The first form writes
-`verdicts.csv` under `reports/datasets/ai_cuda_engineer/`, with the class of each cause by `causes.py`. Both forms write
-`verdicts.parquet`, `by_task.csv`, `by_cause.csv`, the figures, and the parts between two comments of the pages in
-PARTS. `readings.csv` has what readers of the sources made of the failures, `instructive.csv` the failures that are told
-with a repair, which `repairs.py` asks again.
+OUT are folders of `screen.py`; of a kernel in several the last counts, and of one in none the committed row stays. FILE
+has verdicts on a GPU, a list of `id` and `verdict` in JSON; without it those of the committed table stay. A kernel that
+the committed table lacks counts as drawn within its task: it is in `verdicts.csv` and `by_task.csv`, and in no share of
+all. The first form writes `verdicts.csv` under `reports/datasets/ai_cuda_engineer/`, with the class of each cause by
+`causes.py`. Both forms write `verdicts.parquet`, `by_task.csv`, `by_cause.csv`, the figures, and the parts between two
+comments of the pages in PARTS. `readings.csv` has what readers of the sources made of the failures, `instructive.csv`
+the failures that are told with a repair, which `repairs.py` asks again.
 """
 
 from __future__ import annotations
@@ -75,13 +75,14 @@ def _filled(path: Path, parts: Mapping[str, str]) -> str:
 
 
 def _screened(kernels: Path, folders: list[Path], gpu: Path | None) -> None:
-    """Write the table of verdicts from the folders of a screening."""
-    before = read("verdicts.csv")
-    on_gpu, drawn = ({row["id"]: row[column] for row in before} for column in ("gpu", "drawn"))
+    """Write the table of verdicts: the rows of a screening in place of the committed ones."""
+    before = {row["id"]: row for row in read("verdicts.csv")}
+    on_gpu, drawn = ({key: row[column] for key, row in before.items()} for column in ("gpu", "drawn"))
     if gpu is not None:
-        on_gpu = {str(one["id"]): one["verdict"] for one in json.loads(gpu.read_text())}
-    rows = raw.rows(kernels, folders, on_gpu, drawn)
-    write("verdicts.csv", rows, raw.COLUMNS)
+        on_gpu |= {str(one["id"]): one["verdict"] for one in json.loads(gpu.read_text())}
+        before = {key: row | {"gpu": on_gpu[key]} for key, row in before.items()}
+    rows = before | {row["id"]: row for row in raw.rows(kernels, folders, on_gpu, drawn)}
+    write("verdicts.csv", [rows[key] for key in sorted(rows, key=int)], raw.COLUMNS)
 
 
 def main() -> None:
@@ -92,7 +93,7 @@ def main() -> None:
     parser.add_argument("--gpu", type=Path)
     given = parser.parse_args()
     if given.kernels is not None:
-        if not given.out:
+        if not given.out and given.gpu is None:
             parser.error("no folder of screen.py is named")
         _screened(given.kernels, given.out, given.gpu)
     rows = read("verdicts.csv")
