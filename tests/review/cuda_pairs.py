@@ -176,6 +176,14 @@ KNOWN_BAD: dict[str, list[str]] = {
             "  cudaEventRecord(ready, s);\n  cudaStreamWaitEvent(own, ready, 0);\n"
             "  cudaEventRecord(done, s);\n  cudaStreamWaitEvent(s, done, 0);"
         ),
+        host(
+            "auto own = at::cuda::getStreamFromPool();  // HERE\n"
+            "  ready.record(s);\n  ready.block(own);\n  done.record(own);"
+        ),
+        host(
+            "auto own = at::cuda::getStreamFromPool();  // HERE\n"
+            "  ready.record(s);\n  cudaStreamWaitEvent(own.stream(), ready, 0);\n  done.record(s);\n  done.block(s);"
+        ),
     ],
     "threads": [
         host("std::thread later([&] { finish(y); });  // HERE\n  later.detach();"),
@@ -394,6 +402,8 @@ KNOWN_GOOD: dict[str, list[str]] = {
         host("cudaStreamCreate(&own); cudaStreamWaitEvent(own, ready, 0); cudaStreamWaitEvent(s, done, 0);"),
         host("cudaStreamCreate(&own); cudaEventRecord(done, own); cudaStreamWaitEvent(s, done, 0);"),
         host("auto own = at::cuda::getStreamFromPool(); done.record(own); done.block(s);"),
+        host("auto own = c10::cuda::getStreamFromPool(); ready.block(own); done.record(own); done.block(s);"),
+        host("auto own = at::cuda::getStreamFromPool(); ready.block(own); own.synchronize();"),
         host("auto s2 = at::cuda::getCurrentCUDAStream();"),
     ],
     "threads": [

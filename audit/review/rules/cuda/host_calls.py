@@ -10,7 +10,7 @@ from audit.review.rule import Spot, grouped, names, rule
 _CREATE = names("""
     cudaStreamCreate cudaStreamCreateWithFlags cudaStreamCreateWithPriority getStreamFromPool getStreamFromExternal
 """)
-_WAIT, _RECORD = "cudaStreamWaitEvent", "cudaEventRecord"
+_DRIVER_WAIT, _TORCH_WAIT = "cudaStreamWaitEvent", "block"
 _JOIN = names("""
     cudaStreamWaitEvent cudaStreamSynchronize cudaDeviceSynchronize cudaEventSynchronize block synchronize
     device_synchronize stream_synchronize
@@ -58,12 +58,20 @@ def side_stream(reading: CudaReading) -> list[Spot]:
 def _joins(reading: CudaReading, wait: Call, own: set[str]) -> bool:
     """Return whether a call may wait for a stream of `own`: not where one of these waits, or where the event was
     recorded on the stream that waits for it."""
-    if wait.name != _WAIT:
+    if wait.name not in (_DRIVER_WAIT, _TORCH_WAIT):
         return True
-    stream, event = (_argument(reading, wait, place) for place in (0, 1))
-    records = [call for call in reading.calls if call.name == _RECORD and _argument(reading, call, 0) == event]
-    recorded = {_argument(reading, call, 1) for call in records}
+    stream, event = _stream_and_event(reading, wait)
+    records = (_stream_and_event(reading, call) for call in reading.calls if call.name in ("cudaEventRecord", "record"))
+    recorded = {of for of, what in records if what == event}
     return stream.rpartition(".")[2].rpartition(">")[2] not in own and recorded != {stream}
+
+
+def _stream_and_event(reading: CudaReading, call: Call) -> tuple[str, str]:
+    """Return what a call records or waits for: torch's are `event.record(stream)` and `event.block(stream)`."""
+    if call.receiver is not None:
+        return _argument(reading, call, 0).removesuffix(".stream()"), reading.text(call.receiver)
+    first, second = (_argument(reading, call, place).removesuffix(".stream()") for place in (0, 1))
+    return (first, second) if call.name == _DRIVER_WAIT else (second, first)
 
 
 def _argument(reading: CudaReading, call: Call, place: int) -> str:
