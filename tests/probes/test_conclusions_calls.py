@@ -34,6 +34,7 @@ READ: Observed = {"input": "input_0_x", "how": "redrawn", "kind": "values", "ele
               "right": True}  # fmt: skip
 UNREAD: Observed = {**READ, "input": "input_1", "elements_dead": 1000, "elements_moved": 2000, "right": False}
 TABLE: Observed = {**UNREAD, "input": "input_2_t", "kind": "table"}
+LARGE: Observed = {"shape": N8, "stream": "the default stream", **RIGHT}
 TINY: Observed = {"distribution": "tiny", **WRONG, "far": True}
 FAR: Observed = {"distribution": "all_equal", **WRONG, "far": True}
 NEAR: Observed = {**FAR, "got": 2.5, "far": False}
@@ -95,6 +96,10 @@ CASES: list[tuple[Probe, Observed, Expected]] = [
      bad(f"N=4: called on the default stream while its inputs are still written: {TOLD}")),
     (current_stream, {**AT4, "streams": [{"stream": "a stream of its own", **WRONG}]},
      bad(f"N=4: called on a stream of its own while its inputs are still written: {TOLD}", "hint")),
+    (current_stream, {**AT4, "streams": [{"stream": "the default stream", **RIGHT}, LARGE]},
+     ok("N=4: right on two streams; so too at N=8")),
+    (current_stream, {**AT4, "streams": [{"stream": "a stream of its own", **WRONG}, {**LARGE, **WRONG}]},
+     bad(f"N=8: called on the default stream while its inputs are still written: {TOLD}", shape=N8)),
     (dead_inputs, {**AT4, "inputs": [READ]}, ok("N=4: the result follows every input that the reference follows (1)")),
     (dead_inputs, {**AT4, "inputs": [READ, {"input": "input_1_w", "not_tested": "no"}], "discriminating": True},
      ok("N=4: among discriminating inputs, the result follows every input that the reference follows (1); "
