@@ -3,7 +3,8 @@
 The inputs are still being written when the call starts, and the result is read right after it on the same stream.
 A stale result on the default stream, as from a side stream without a wait, is proved; the verdict is then `mistimed` if
 the result is right once the device is idle. A result that is stale only on a stream of the caller, as after a launch on
-the legacy default stream, is a hint: it works as long as no caller uses one. Work that is short at a middle size may
+the legacy default stream, is a hint: it works as long as no caller uses one. A result of another shape than the right
+one is stale too. Work that is short at a middle size may
 end in time by chance, so the largest size is asked too.
 """
 
@@ -16,7 +17,7 @@ from audit.model import Shape
 from audit.model.errors import Unsupported
 from audit.probes.answer import Answer, Observed, failed, label, passed
 from audit.probes.battery import Asked, at_largest, at_middle, premise
-from audit.probes.called import Mode, SessionBroken
+from audit.probes.called import Call, Mode, SessionBroken, alike, value_calls
 from audit.probes.cases import Case
 from audit.probes.compare import sentence
 from audit.probes.target import Target
@@ -37,15 +38,15 @@ def observe(target: Target) -> Observed:
     middle = at_middle(target)
     if (skipped := premise(target, middle["first"])) is not None:
         return skipped
+    value_calls([middle[OTHER].call], [middle[OTHER].case.expected])
     asked = [(middle["first"].case, middle[OTHER].case), *_largest(target, middle["first"])]
     cases = [case for pair in asked for case in pair]
     plan = [{"run": "claim", "case": 2 * of + 1, "into": 2 * of, "stream": STREAMS[name]} for of, name in _order(asked)]
     _, *calls = target.steps([{"run": "claim", "case": 0}, *plan], cases=cases, mode=Mode())
     found = [
-        {**({"shape": dict(asked[of][1].shape)} if of else {}), "stream": name,
-         **target.compared(call, asked[of][1]).evidence()}
+        {**({"shape": dict(asked[of][1].shape)} if of else {}), "stream": name, **_compared(target, call, asked[of][1])}
         for (of, name), call in zip(_order(asked), calls, strict=True)
-    ]  # fmt: skip
+    ]
     return {"shape": dict(asked[0][1].shape), "streams": found}
 
 
@@ -63,6 +64,15 @@ def _largest(target: Target, middle: Asked) -> Iterator[Pair]:
             yield first.case, other.case
 
 
+def _compared(target: Target, call: Call, case: Case) -> Observed:
+    """Return the comparison, or both shapes of a result of another shape: where that depends on the values, stale ones
+    give another, and plain calls have given the right one."""
+    returned = call.event.get("shape")
+    if call.raised is not None or returned is None or alike(returned, case.expected.shape):
+        return target.compared(call, case).evidence()
+    return {"right": False, "returned": list(returned), "due": list(case.expected.shape)}
+
+
 def conclude(seen: Observed) -> Answer:
     """Fail by the default stream first, then by the first call whose result is stale."""
     stale = sorted((one for one in seen["streams"] if not one["right"]), key=lambda one: one["stream"] != DEFAULT)
@@ -70,7 +80,12 @@ def conclude(seen: Observed) -> Answer:
         more = "".join(f"; so too at {label(shape)}" for shape in _more_shapes(seen))
         return passed(f"{label(seen['shape'])}: right on two streams{more}")
     wrong, shape = stale[0], stale[0].get("shape", seen["shape"])
-    text = f"{label(shape)}: called on {wrong['stream']} while its inputs are still written: {sentence(wrong)}"
+    told = (
+        f"a result of shape {wrong['returned']}, where {wrong['due']} is right"
+        if "returned" in wrong
+        else sentence(wrong)
+    )
+    text = f"{label(shape)}: called on {wrong['stream']} while its inputs are still written: {told}"
     return failed(text, "proved" if wrong["stream"] == DEFAULT else "hint", shape=shape)
 
 

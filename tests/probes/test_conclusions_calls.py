@@ -100,6 +100,10 @@ CASES: list[tuple[Probe, Observed, Expected]] = [
      ok("N=4: right on two streams; so too at N=8")),
     (current_stream, {**AT4, "streams": [{"stream": "a stream of its own", **WRONG}, {**LARGE, **WRONG}]},
      bad(f"N=8: called on the default stream while its inputs are still written: {TOLD}", shape=N8)),
+    *[(current_stream, {**AT4, "streams": [{"stream": stream, "right": False, "returned": [3], "due": [5]}]},
+       bad(f"N=4: called on {stream} while its inputs are still written: a result of shape [3], where [5] is right",
+           grade))
+      for stream, grade in (("the default stream", "proved"), ("a stream of its own", "hint"))],
     (dead_inputs, {**AT4, "inputs": [READ]}, ok("N=4: the result follows every input that the reference follows (1)")),
     (dead_inputs, {**AT4, "inputs": [READ, {"input": "input_1_w", "not_tested": "no"}], "discriminating": True},
      ok("N=4: among discriminating inputs, the result follows every input that the reference follows (1); "

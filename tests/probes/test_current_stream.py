@@ -14,7 +14,7 @@ import pytest
 from audit.model import Tolerance
 from audit.probes import current_stream
 from audit.probes.battery import Asked
-from audit.probes.called import Call
+from audit.probes.called import Call, SessionBroken
 from audit.probes.cases import Case
 from audit.probes.compare import Comparison
 from audit.probes.target import Target
@@ -27,11 +27,14 @@ LEFT, RIGHT = 1.0, 2.0
 
 @dataclass
 class OnAGpu:
-    """A target whose calls return literal numbers, those of `stale` streams the numbers that the buffers held."""
+    """A target whose calls return literal numbers, those of `stale` streams the numbers that the buffers held;
+    those of the stream `cut` lack an element, and so do plain calls if so asked."""
 
     folder: Path
     stale: Sequence[tuple[int, str]] = ()
     largest_right: bool = True
+    cut: str | None = None
+    cut_plainly: bool = False
     sessions: list[list[tuple[int, str | None]]] = field(default_factory=list)
     built: Any = field(default_factory=lambda: SimpleNamespace(tensor_device="cuda"))
     _compared: dict[tuple[object, ...], Comparison] = field(default_factory=dict)
@@ -41,14 +44,16 @@ class OnAGpu:
         first, other = self.case(size, LEFT), self.case(size, RIGHT)
         return {
             "first": Asked("first", first, self.call(size, LEFT)),
-            "other_values": Asked("other_values", other, self.call(size, RIGHT if good else LEFT)),
+            "other_values": Asked("other_values", other, self.call(size - self.cut_plainly, RIGHT if good else LEFT)),
         }
 
     def steps(self, steps: Sequence[Any], *, cases: Sequence[Case], **_: object) -> list[Call]:
         asked = [(cases[step["case"]].expected.size, step.get("stream")) for step in steps]
         self.sessions.append(asked)
-        return [self.call(size, LEFT if stream is None or (size, stream) in self.stale else RIGHT)
-                for size, stream in asked]  # fmt: skip
+        return [
+            self.call(size - (stream == self.cut is not None), LEFT if (size, stream) in self.stale else RIGHT)
+            for size, stream in asked
+        ]
 
     def compared(self, call: Call, case: Case) -> Comparison:
         return Target.compared_within(cast(Target, self), Tolerance(relative=1e-3, reason="float32"), call, case)
@@ -93,3 +98,15 @@ def test_a_largest_case_that_is_wrong_anyway_or_too_large_is_not_asked(
     target = OnAGpu(tmp_path, [(LARGE, "default")], largest_right=right)
     assert current_stream.conclude(asked(target)).summary == f"N={SMALL}: right on two streams"
     assert target.sessions == [BOTH[:3]]
+
+
+@pytest.mark.parametrize(("stream", "grade"), [("default", "proved"), ("other", "hint")])
+def test_a_result_of_another_shape_is_stale(stream: str, grade: str, tmp_path: Path) -> None:
+    found = current_stream.conclude(asked(OnAGpu(tmp_path, cut=stream)))
+    assert (found.outcome, found.grade) == ("fail", grade)
+    assert found.summary.endswith("a result of shape [3], where [4] is right")
+
+
+def test_a_result_whose_plain_call_has_another_shape_too_says_nothing(tmp_path: Path) -> None:
+    with pytest.raises(SessionBroken, match="no tensor of the expected shape"):
+        asked(OnAGpu(tmp_path, cut="default", cut_plainly=True))
