@@ -3,9 +3,9 @@
 An element whose right value moves by more than twice the tolerance, while the claim returns the same bits for both
 inputs, is wrong for one of them. A result must also be right for other values of a constant tensor that every draw
 makes alike. Where discriminating inputs are known, each input is changed among those.
-A fixed input, such as ones, zeros, a table or a number, is redrawn, and each is scaled until the reference moves. One
-that never moves it is listed as not tested, and so is a whole number of which another makes the call raise or return
-another shape.
+A fixed input, such as ones, zeros, a table or a number, is redrawn, and each is scaled until the reference moves. A
+result that follows a number and is far off for another one is a hint. An input that never moves the reference is listed
+as not tested, and so is a whole number of which another makes the call raise or return another shape.
 """
 
 from __future__ import annotations
@@ -24,11 +24,12 @@ from audit.run import correctness
 
 NAME = "dead_inputs"
 
+NUMBER = "number"
 ALWAYS_ALIKE = ("table", WHOLE_NUMBER)
 """Kinds of inputs that a kernel may know without reading them: a table that every draw makes alike, of cosines or a
 mask for instance, and a number that gives the amount of work."""
-FIXED = ("constant", "table")
-"""Kinds of tensors that every draw makes alike."""
+FIXED = ("constant", "table", NUMBER)
+"""Kinds of inputs that every draw makes alike, other than whole numbers."""
 NOT_TESTED = "no other value that was tried moves the right result"
 NO_SUCH_SHAPE = "the call returned another shape than the reference"
 LEAST_SHARE = 0.01
@@ -66,13 +67,19 @@ def conclude(seen: Observed) -> Answer:
             return failed(text, grade_beside(seen["undefined"]))
         return failed(f"{text}; every draw of the task gives the same {dead[0]['kind']} there", "hint")
     if wrong := sorted((row for row in seen["inputs"] if "elements_wrong" in row), key=lambda row: row["kind"]):
-        text = f"{shape}with other values in {_words(wrong[0]['input'])}: {wrong[0]['elements_wrong']:,} elements wrong"
-        if _must_move(wrong):
+        text = f"{shape}with {_changed(wrong[0])}: {wrong[0]['elements_wrong']:,} elements wrong"
+        if wrong[0]["kind"] == "constant":
             return failed(text, grade_beside(seen["undefined"]))
         return failed(f"{text}; every draw of the task gives the same {wrong[0]['kind']} there", "hint")
     untested = [_words(row["input"]) for row in seen["inputs"] if "not_tested" in row]
     text = f"{shape}the result follows every input that the reference follows ({len(seen['inputs']) - len(untested)})"
     return passed(text + (f"; not tested: {', '.join(untested)}" if untested else ""))
+
+
+def _changed(row: Observed) -> str:
+    """Return the change of an input in words; of a number, both of its values."""
+    values = row["how"] if row["kind"] == NUMBER else "other values"
+    return f"{values} in {_words(row['input'])}"
 
 
 def _dead(rows: list[Observed]) -> list[Observed]:
@@ -126,7 +133,7 @@ def _row(target: Target, first: Asked, changed: Asked, made: Variation) -> Obser
 
 
 def _wrong(target: Target, changed: Asked, kind: str) -> Observed:
-    """Return the number of elements that are far off for other values of a fixed tensor; empty where none is."""
+    """Return the number of elements that are far off for other values of a fixed input; empty where none is."""
     if kind not in FIXED or changed.compared(target).right:
         return {}
     tolerance = target.tolerance.model_copy(update={"relative": FAR * target.relative(changed.case)})

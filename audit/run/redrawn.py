@@ -31,6 +31,8 @@ class Redrawn:
 
 def redrawn(own: Any, other: Any, generator: torch.Generator) -> Iterator[Redrawn]:
     """Yield other values for `own`, given a second draw `other`; none for other objects than tensors or numbers."""
+    if isinstance(own, float) and 0.5 <= own < 1.0:  # a decay: nearer to 1, more of the earlier steps count
+        yield Redrawn(value := 1.0 - (1.0 - own) / 8.0, f"{value:g} for {own:g}", "number")
     if isinstance(own, torch.Tensor):
         yield from _redrawn_tensor(own, other, generator)
     elif isinstance(own, bool):

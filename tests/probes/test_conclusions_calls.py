@@ -32,6 +32,7 @@ TOLD = "3 of 4 elements wrong; at [1] expected 2, got nan"
 OWN: Observed = {**AT4, "inputs_shared": [], "strides": [1], "result_shape": [4]}
 READ: Observed = {"input": "input_0_x", "how": "redrawn", "kind": "values", "elements_moved": 9, "elements_dead": 0,
               "right": True}  # fmt: skip
+NUMBER: Observed = {**READ, "input": "input_1_decay", "how": "0.9875 for 0.9", "kind": "number", "elements_wrong": 7}
 UNREAD: Observed = {**READ, "input": "input_1", "elements_dead": 1000, "elements_moved": 2000, "right": False}
 TABLE: Observed = {**UNREAD, "input": "input_2_t", "kind": "table"}
 LARGE: Observed = {"shape": N8, "stream": "the default stream", **RIGHT}
@@ -118,6 +119,11 @@ CASES: list[tuple[Probe, Observed, Expected]] = [
     (dead_inputs, {**AT4, "inputs": [{**READ, "kind": "table", "elements_wrong": 7}]},
      bad("N=4: with other values in input 0 (x): 7 elements wrong; every draw of the task gives the same table there",
          "hint")),
+    (dead_inputs, {**AT4, "inputs": [{**READ, "kind": "table", "elements_wrong": 9}, NUMBER]},
+     bad("N=4: with 0.9875 for 0.9 in input 1 (decay): 7 elements wrong; "
+         "every draw of the task gives the same number there", "hint")),
+    (dead_inputs, {**AT4, "inputs": [NUMBER, {**READ, "kind": "constant", "elements_wrong": 9}], "undefined": None},
+     bad("N=4: with other values in input 0 (x): 9 elements wrong")),
     *[(dead_inputs, {**AT4, "inputs": [{**READ, "kind": "constant", "elements_wrong": 7}], "undefined": undefined},
        bad("N=4: with other values in input 0 (x): 7 elements wrong", grade))
       for undefined, grade in ((None, "proved"), ("race: x", "undefined"))],

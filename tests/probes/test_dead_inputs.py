@@ -10,15 +10,27 @@ from typing import Any, cast
 import numpy as np
 import pytest
 
+from audit.model import Tolerance
 from audit.probes import dead_inputs
 from audit.probes.battery import Asked
 from audit.probes.called import Call, SessionBroken
 from audit.probes.cases import Case
+from audit.probes.compare import compare
 from audit.probes.target import Target
 from audit.probes.variations import Variation
 from audit.run.results import digest_of
 
 TARGET = cast(Target, SimpleNamespace(relative=lambda _: 1e-2))
+TOLERANCE = Tolerance(relative=1e-2, reason="float32")
+COMPARING = cast(
+    Target,
+    SimpleNamespace(
+        relative=lambda _: 1e-2,
+        tolerance=TOLERANCE,
+        compared=lambda call, case: compare(call.values(), case.right, TOLERANCE),
+        compared_within=lambda tolerance, call, case: compare(call.values(), case.right, tolerance),
+    ),
+)
 
 
 def asked(folder: Path, name: str, right: list[float], got: list[float]) -> Asked:
@@ -37,6 +49,18 @@ def asked(folder: Path, name: str, right: list[float], got: list[float]) -> Aske
 def test_elements_that_must_move(was: list[float], now: list[float], counts: tuple[int, int], tmp_path: Path) -> None:
     kept = [0.0, 2.0]
     assert dead_inputs._counts(TARGET, asked(tmp_path, "a", was, kept), asked(tmp_path, "b", now, kept)) == counts
+
+
+@pytest.mark.parametrize(
+    ("kind", "got", "wrong"),
+    [("number", [3.0, 4.0], 0), ("number", [3.1, 4.0], 0), ("number", [3.0, 5.0], 1), ("drawn", [3.0, 5.0], 0)],
+    ids=["right", "near", "far", "another probe's"],
+)
+def test_a_result_that_follows_a_number_and_is_far_off(kind: str, got: list[float], wrong: int, tmp_path: Path) -> None:
+    first, changed = asked(tmp_path, "a", [1.0, 2.0], [1.0, 2.0]), asked(tmp_path, "input_1_decay", [3.0, 4.0], got)
+    made = Variation(changed.what, "inputs", changed.case, {}, how="0.9875 for 0.9", kind=kind)
+    row = dead_inputs._row(COMPARING, first, changed, made)
+    assert (row["right"], row.get("elements_wrong", 0)) == (True, wrong)
 
 
 @pytest.mark.parametrize("kind", ["whole number", "drawn"])

@@ -131,6 +131,13 @@ def test_two_exchanged_elements_leave_every_sum_and_move_the_result() -> None:
     assert sum(int((one != other).sum()) for one, other in zip(base, exchanged, strict=True)) == 2
 
 
+@pytest.mark.parametrize(
+    ("own", "first"), [(0.9, "0.9875 for 0.9"), (0.5, "0.9375 for 0.5"), (1.0, "0.5 for 1"), (0.4, "0.2 for 0.4")]
+)
+def test_a_decay_is_first_brought_nearer_to_one(own: float, first: str) -> None:
+    assert next(redrawn(own, own, torch.Generator())).how == first
+
+
 def test_nothing_is_made_of_what_is_no_number() -> None:
     assert list(redrawn("mode", "mode", torch.Generator())) == []
     assert list(redrawn(torch.tensor([2, 2]), torch.tensor([2, 2]), torch.Generator())) == []
