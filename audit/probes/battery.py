@@ -20,7 +20,7 @@ from audit.probes.called import Call, Mode, SessionBroken, Step
 from audit.probes.cases import Case
 from audit.probes.compare import Comparison
 from audit.probes.target import Target
-from audit.probes.variations import DISCRIMINATING, GRADED, ROUNDING, TIES, WHOLE_NUMBER, Variation, Varied, wanted
+from audit.probes.variations import APART, DISCRIMINATING, GRADED, ROUNDING, TIES, Variation, Varied, wanted
 
 AGAIN, REPEAT, AFTER = "first_again", "repeat", "after_repeat"
 HELD, HELD_ON, SECOND = "held", "held_on", "second_held"
@@ -161,7 +161,7 @@ def _middle(target: Target, planned: _Planned) -> None:
 
 
 def _rewritten(varied: Varied, draw: random.Random) -> Iterator[Planned]:
-    same = [one for group in SAME_BUFFERS for one in varied.of(group) if one.kind != WHOLE_NUMBER]
+    same = [one for group in SAME_BUFFERS for one in varied.of(group) if one.kind not in APART]
     drawn = draw.sample(same, len(same))
     once = next((one for one in drawn if one.group != "other"), None)
     for index, one in enumerate(drawn):

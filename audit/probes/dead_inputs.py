@@ -5,10 +5,13 @@ inputs, is wrong for one of them. A result must also be right for other values o
 makes alike. Where discriminating inputs are known, each input is changed among those.
 A fixed input, such as ones, zeros, a table or a number, is redrawn, and each is scaled until the reference moves. A
 result that follows a number and is far off for another one is a hint. An input that never moves the reference is listed
-as not tested, and so is a whole number of which another makes the call raise or return another shape.
+as not tested, and so is a whole number of which another makes the call raise or return another shape. A tensor of one
+whole number above 1, such as equal lengths, gets smaller ones in half of its places; what is wrong then is a hint.
 """
 
 from __future__ import annotations
+
+from collections.abc import Sequence
 
 import numpy as np
 
@@ -19,16 +22,16 @@ from audit.probes.called import SessionBroken, value_calls
 from audit.probes.compare import FAR
 from audit.probes.target import Target
 from audit.probes.undefined import undefined_beside
-from audit.probes.variations import DISCRIMINATING, WHOLE_NUMBER, Variation, Varied, wanted
+from audit.probes.variations import APART, COUNTS, DISCRIMINATING, WHOLE_NUMBER, Variation, wanted
 from audit.run import correctness
 
 NAME = "dead_inputs"
 
 NUMBER = "number"
-ALWAYS_ALIKE = ("table", WHOLE_NUMBER)
+ALWAYS_ALIKE = ("table", COUNTS, WHOLE_NUMBER)
 """Kinds of inputs that a kernel may know without reading them: a table that every draw makes alike, of cosines or a
-mask for instance, and a number that gives the amount of work."""
-FIXED = ("constant", "table", NUMBER)
+mask for instance, a number that gives the amount of work, and equal lengths."""
+FIXED = ("constant", "table", COUNTS, NUMBER)
 """Kinds of inputs that every draw makes alike, other than whole numbers."""
 NOT_TESTED = "no other value that was tried moves the right result"
 NO_SUCH_SHAPE = "the call returned another shape than the reference"
@@ -42,7 +45,8 @@ def observe(target: Target) -> Observed:
     first = asked.get(DISCRIMINATING, asked["first"])
     value_calls([first.call], [first.case.expected])
     made = {one.name: one for one in varied.of("inputs")}
-    asked = {**asked, **_whole_numbers(target, varied)}
+    for kind in APART:
+        asked = {**asked, **_apart(target, [one for one in varied.of("inputs") if one.kind == kind])}
     rows = {name: _row(target, first, asked[name], made[name]) for name in varied.inputs if name in asked}
     found = [row for row in rows.values() if row.get("elements_moved")]
     untested = [name for name in varied.inputs if not rows.get(name, {}).get("elements_moved")]
@@ -96,18 +100,17 @@ def _must_move(dead: list[Observed]) -> bool:
     return bool(dead) and dead[0]["kind"] not in ALWAYS_ALIKE
 
 
-def _whole_numbers(target: Target, varied: Varied) -> dict[str, Asked]:
-    """Make calls with another whole number, in a process of their own: a kernel made for one number may crash."""
-    numbers = [one for one in varied.of("inputs") if one.kind == WHOLE_NUMBER]
-    if not numbers:
+def _apart(target: Target, changed: Sequence[Variation]) -> dict[str, Asked]:
+    """Make calls at which a kernel may crash that is made for the task's draws, in a process of their own."""
+    if not changed:
         return {}
-    cases = [one.case for one in numbers]
+    cases = [one.case for one in changed]
     try:
         plan = [{"run": "claim", "case": index} for index in range(len(cases))]
         calls = target.steps(plan, cases=cases, mode=target.plain, fresh=True)
     except (SessionBroken, Unsupported):
         return {}
-    return {one.name: Asked(one.name, one.case, call, "inputs") for one, call in zip(numbers, calls, strict=True)}
+    return {one.name: Asked(one.name, one.case, call, "inputs") for one, call in zip(changed, calls, strict=True)}
 
 
 def _row(target: Target, first: Asked, changed: Asked, made: Variation) -> Observed:
@@ -116,7 +119,7 @@ def _row(target: Target, first: Asked, changed: Asked, made: Variation) -> Obser
     try:
         value_calls([changed.call], [changed.case.expected])
     except SessionBroken as error:
-        if made.kind == WHOLE_NUMBER:
+        if made.kind in APART:
             return {"input": changed.what, "not_tested": f"{made.how}: {NO_SUCH_SHAPE}"}
         what = str(error).removesuffix("; see contract")
         raise SessionBroken(f"with other values in {_words(changed.what)} ({made.how}), {what}") from None

@@ -29,8 +29,10 @@ BY_VALUE = ("distributions", "nonfinite")
 MOST_BYTES = 512 << 20
 """The most bytes of a case's inputs and right result for those questions, whose calls take seconds and gigabytes."""
 OTHER, TIES, ROUNDING = "other_values", "ties", "rounding"
-WHOLE_NUMBER = "whole number"
-"""The kind of an argument, see `audit.run.changes.Kind`."""
+WHOLE_NUMBER, COUNTS = "whole number", "counts"
+"""Kinds of arguments, see `audit.run.redrawn.Kind`. A kernel made for one number or for equal counts may crash
+at others, so each kind is asked in a process of its own."""
+APART = (WHOLE_NUMBER, COUNTS)
 DISCRIMINATING, GRADED = "discriminating", "graded"
 """Inputs that distinguish results where a benchmark's cannot, and inputs of which no part represents the whole."""
 

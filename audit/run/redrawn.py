@@ -11,8 +11,9 @@ import torch
 from audit.run.structure import same
 from audit.run.transforms import is_real
 
-Kind = Literal["drawn", "constant", "table", "number", "whole number"]
-"""How `inputs` makes an argument: drawn each time, a constant tensor, another fixed tensor, or a number."""
+Kind = Literal["drawn", "constant", "counts", "table", "number", "whole number"]
+"""How `inputs` makes an argument: drawn each time, a constant tensor, one of a whole number above 1, such as lengths,
+another fixed tensor, or a number."""
 FACTORS = (1.0, 8.0, 64.0, 512.0, 4096.0)
 SMALL_FACTORS = tuple(2.0**power for power in range(-14, -4))
 """Steps so small that rounded contents may stay the same."""
@@ -66,11 +67,21 @@ def _redrawn_tensor(own: torch.Tensor, other: Any, generator: torch.Generator) -
         for share in SHARES:
             kept = torch.rand(own.shape, generator=generator) >= share
             yield Redrawn(own.where(kept, torch.zeros_like(own)), f"0 in {share:.0%} of its places", kind)
+    elif constant and not (own.is_floating_point() or own.is_complex()) and int(own.reshape(-1)[0]) > 1:
+        yield _lowered(own, generator)
     if not constant:
         order = torch.randperm(own.numel(), generator=generator)
         yield Redrawn(own.reshape(-1)[order].view(own.shape), "its elements in another order", kind)
         back = torch.arange(own.numel()).flip(0)  # torch flips no float8
         yield Redrawn(own.reshape(-1)[back].view(own.shape), "its elements in reverse order", kind)
+
+
+def _lowered(own: torch.Tensor, generator: torch.Generator) -> Redrawn:
+    """Return a tensor of one whole number with smaller positive ones in half of its places, one place at least."""
+    most, lowered = int(own.reshape(-1)[0]), own.clone().reshape(-1)
+    places = torch.randperm(own.numel(), generator=generator)[: (own.numel() + 1) // 2]
+    lowered[places] = torch.randint(1, most, places.shape, generator=generator).to(own.dtype)
+    return Redrawn(lowered.view(own.shape), f"1 to {most - 1} for {most} in half of its places", "counts")
 
 
 def _redrawn_real(own: torch.Tensor, kind: Kind, generator: torch.Generator) -> Iterator[Redrawn]:

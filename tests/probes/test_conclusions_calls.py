@@ -119,6 +119,12 @@ CASES: list[tuple[Probe, Observed, Expected]] = [
     (dead_inputs, {**AT4, "inputs": [{**READ, "kind": "table", "elements_wrong": 7}]},
      bad("N=4: with other values in input 0 (x): 7 elements wrong; every draw of the task gives the same table there",
          "hint")),
+    (dead_inputs, {**AT4, "inputs": [{**READ, "kind": "counts", "elements_wrong": 7}]},
+     bad("N=4: with other values in input 0 (x): 7 elements wrong; every draw of the task gives the same counts there",
+         "hint")),
+    (dead_inputs, {**AT4, "inputs": [{**TABLE, "kind": "counts"}]},
+     bad("N=4: with other values in input 2 (t): 2,000 elements must move, 1,000 keep their bits; "
+         "every draw of the task gives the same counts there", "hint")),
     (dead_inputs, {**AT4, "inputs": [{**READ, "kind": "table", "elements_wrong": 9}, NUMBER]},
      bad("N=4: with 0.9875 for 0.9 in input 1 (decay): 7 elements wrong; "
          "every draw of the task gives the same number there", "hint")),

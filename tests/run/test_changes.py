@@ -70,6 +70,19 @@ def test_indices_change_places_and_keep_their_range() -> None:
     assert sorted(new.tolist()) == [0, 3, 5]
 
 
+@pytest.mark.parametrize("dtype", [torch.int64, torch.uint8])
+def test_equal_lengths_get_smaller_ones_in_half_of_their_places(dtype: torch.dtype) -> None:
+    lengths = torch.full((7,), 5, dtype=dtype)
+    ((how, new, kind),) = [(one.how, one.value, one.kind) for one in redrawn(lengths, lengths, torch.Generator())]
+    assert (how, kind, new.dtype) == ("1 to 4 for 5 in half of its places", "counts", dtype)
+    assert int((new == 5).sum()) == 3
+    assert {*new.tolist()} <= {1, 2, 3, 4, 5}
+
+
+def test_lengths_that_move_nothing_are_not_taken_for_others() -> None:
+    assert replaced(lambda x, lengths: x * (lengths < 6), X, torch.full((5,), 5))["input_1_lengths"][2] == 0
+
+
 @pytest.mark.parametrize(
     ("value", "how"), [(torch.ones(5), "of its places"), (torch.linspace(0, 1, 5), "in another order")]
 )
@@ -140,7 +153,7 @@ def test_a_decay_is_first_brought_nearer_to_one(own: float, first: str) -> None:
 
 def test_nothing_is_made_of_what_is_no_number() -> None:
     assert list(redrawn("mode", "mode", torch.Generator())) == []
-    assert list(redrawn(torch.tensor([2, 2]), torch.tensor([2, 2]), torch.Generator())) == []
+    assert list(redrawn(torch.tensor([0, 0]), torch.tensor([0, 0]), torch.Generator())) == []
 
 
 def test_a_change_that_makes_results_infinite_is_none() -> None:
