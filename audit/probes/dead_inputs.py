@@ -6,7 +6,8 @@ makes alike. Where discriminating inputs are known, each input is changed among 
 A fixed input, such as ones, zeros, a table or a number, is redrawn, and each is scaled until the reference moves. A
 result that follows a number and is far off for another one is a hint. An input that never moves the reference is listed
 as not tested, and so is a whole number of which another makes the call raise or return another shape. A tensor of one
-whole number above 1, such as equal lengths, gets smaller ones in half of its places; what is wrong then is a hint.
+whole number above 1, such as equal lengths, gets smaller ones in half of its places, and an input whose rows ascend or
+descend in every draw, or that is symmetric, the same numbers in another order; what is wrong then is a hint.
 """
 
 from __future__ import annotations
@@ -18,7 +19,7 @@ import numpy as np
 from audit.model.errors import Unsupported
 from audit.probes.answer import Answer, Observed, failed, grade_beside, label, passed
 from audit.probes.battery import Asked, at_middle
-from audit.probes.called import SessionBroken, value_calls
+from audit.probes.called import SessionBroken, alike, value_calls
 from audit.probes.compare import FAR
 from audit.probes.target import Target
 from audit.probes.undefined import undefined_beside
@@ -33,6 +34,8 @@ ALWAYS_ALIKE = ("table", COUNTS, WHOLE_NUMBER)
 mask for instance, a number that gives the amount of work, and equal lengths."""
 FIXED = ("constant", "table", COUNTS, NUMBER)
 """Kinds of inputs that every draw makes alike, other than whole numbers."""
+ORDERED = {"ascending": "ascending rows", "descending": "descending rows", "symmetric": "symmetric matrices"}
+"""Structures of an input that the same numbers lack in another order, in words."""
 NOT_TESTED = "no other value that was tried moves the right result"
 NO_SUCH_SHAPE = "the call returned another shape than the reference"
 LEAST_SHARE = 0.01
@@ -54,6 +57,7 @@ def observe(target: Target) -> Observed:
     return {
         "shape": dict(first.case.shape),
         "inputs": found,
+        **_orders(target, asked["first"], varied.of("reordered")),
         **({"discriminating": True} if first.what == DISCRIMINATING else {}),
         **({"undefined": undefined_beside(target, first.case)} if _counting(found) else {}),
     }
@@ -75,6 +79,8 @@ def conclude(seen: Observed) -> Answer:
         if wrong[0]["kind"] == "constant":
             return failed(text, grade_beside(seen["undefined"]))
         return failed(f"{text}; every draw of the task gives the same {wrong[0]['kind']} there", "hint")
+    if wrong := [row for row in seen.get("orders", ()) if row.get("elements_wrong")]:
+        return failed(f"{label(seen['shape'])}: {_in_order(wrong[0])}", "hint")
     untested = [_words(row["input"]) for row in seen["inputs"] if "not_tested" in row]
     text = f"{shape}the result follows every input that the reference follows ({len(seen['inputs']) - len(untested)})"
     return passed(text + (f"; not tested: {', '.join(untested)}" if untested else ""))
@@ -84,6 +90,11 @@ def _changed(row: Observed) -> str:
     """Return the change of an input in words; of a number, both of its values."""
     values = row["how"] if row["kind"] == NUMBER else "other values"
     return f"{values} in {_words(row['input'])}"
+
+
+def _in_order(row: Observed) -> str:
+    right = f"{_words(row['input'])}: right for {ORDERED[row['order']]}, which every draw of the task has"
+    return f"{right}; with the same numbers in another order {row['elements_wrong']:,} elements wrong"
 
 
 def _dead(rows: list[Observed]) -> list[Observed]:
@@ -113,6 +124,27 @@ def _apart(target: Target, changed: Sequence[Variation]) -> dict[str, Asked]:
     return {one.name: Asked(one.name, one.case, call, "inputs") for one, call in zip(changed, calls, strict=True)}
 
 
+def _orders(target: Target, first: Asked, made: list[Variation]) -> Observed:
+    """Return the number of elements that are far off with the numbers of an input in another order than in all draws,
+    by the input, as the only key; empty where the first call is wrong too, or the structure of no input is an order."""
+    if not made or not first.compared(target).right:
+        return {}
+    asked = _apart(target, made)
+    rows = [{"input": one.name.removeprefix("reordered_"), "order": one.how, **_far_off(target, asked.get(one.name))}
+            for one in made]  # fmt: skip
+    return {"orders": rows}
+
+
+def _far_off(target: Target, changed: Asked | None) -> Observed:
+    """Return the number of elements that are off by FAR times the tolerance; the reason where a call gives none."""
+    if changed is None or changed.call.raised is not None:
+        return {"not_tested": "refused" if changed is None else f"refused: {changed.call.raised}"}
+    if not alike(changed.call.event.get("shape"), changed.case.expected.shape):
+        return {"not_tested": NO_SUCH_SHAPE}
+    tolerance = target.tolerance.model_copy(update={"relative": FAR * target.relative(changed.case)})
+    return {"elements_wrong": target.compared_within(tolerance, changed.call, changed.case).elements_wrong}
+
+
 def _row(target: Target, first: Asked, changed: Asked, made: Variation) -> Observed:
     if changed.call.raised is not None:
         return {"input": changed.what, "not_tested": f"refused: {changed.call.raised}"}
@@ -139,9 +171,8 @@ def _wrong(target: Target, changed: Asked, kind: str) -> Observed:
     """Return the number of elements that are far off for other values of a fixed input; empty where none is."""
     if kind not in FIXED or changed.compared(target).right:
         return {}
-    tolerance = target.tolerance.model_copy(update={"relative": FAR * target.relative(changed.case)})
-    wrong = target.compared_within(tolerance, changed.call, changed.case).elements_wrong
-    return {"elements_wrong": wrong} if wrong else {}
+    wrong = _far_off(target, changed)
+    return wrong if wrong["elements_wrong"] else {}
 
 
 def _counts(target: Target, first: Asked, changed: Asked) -> tuple[int, int]:

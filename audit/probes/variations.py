@@ -21,8 +21,8 @@ ASSERTED = "device-side assert"
 """Part of the exception of a GPU where a kernel of torch refuses an index."""
 LIMIT_S = 300.0
 """The time limit of a process that computes right results."""
-ALWAYS = ("other", "moved", "whole_numbers", "discriminating", "graded", "inputs")
-DRAWN_ALIKE = ("other", "moved", "whole_numbers", "inputs")
+ALWAYS = ("other", "moved", "whole_numbers", "discriminating", "graded", "inputs", "reordered")
+DRAWN_ALIKE = ("other", "moved", "whole_numbers", "inputs", "reordered")
 """Groups whose results have the usual rms of the case's."""
 BY_VALUE = ("distributions", "nonfinite")
 """Groups for questions about values, which need no large case; the emulated device asks them at its smaller shapes."""
@@ -47,14 +47,14 @@ class Variation:
 
     Attributes:
         name: the name of the variation, `uniform` for instance.
-        group: other, moved, discriminating, graded, inputs, distributions or nonfinite.
+        group: other, moved, discriminating, graded, inputs, reordered, distributions or nonfinite.
         case: the inputs and their right result.
         headroom: the relative tolerance that a sound result needs: with inputs rounded to each number format (`fp32`:
             the reference itself), under TIES with ties between inputs broken otherwise, and under ROUNDING with
             rounded intermediate values; None where no tolerance is enough.
         trivial: for discriminating inputs, the number of wrong elements of each trivial candidate.
         moved: the elements of the right result that the change moves; None where it is not measured.
-        how: the replacement of one argument, in words.
+        how: the replacement of one argument, in words; of a reordered one, the order that every draw has.
         kind: the kind of that argument, see `audit.run.changes.Kind`.
         outside: whether values leave the bounded range of the case's own draws.
         steps: how many steps one element was moved by until the right result showed it.

@@ -19,7 +19,7 @@ from audit.run.containers import leaves, named_leaves, rebuilt
 from audit.run.discriminating import OTHER, OWN, Discriminator
 from audit.run.imported_task import Task, positional
 from audit.run.problem import Problem
-from audit.run.redrawn import FACTORS, SMALL_FACTORS, Redrawn, redrawn
+from audit.run.redrawn import FACTORS, ORDERS, SMALL_FACTORS, Redrawn, redrawn, reordered
 from audit.run.structure import same
 from audit.run.transforms import is_real, one_moved, two_exchanged, whole, with_value
 
@@ -120,6 +120,19 @@ def one_argument(discriminator: Discriminator) -> Iterator[Variation]:
             found = until_moved(discriminator, loose, own) or found
         if found is not None:
             yield name, found.values, {"moved": found.moved, "how": found.candidate.how, "kind": found.candidate.kind}
+
+
+def another_order(discriminator: Discriminator) -> Iterator[Variation]:
+    """Yield arguments with the numbers of one leaf in another order, for each leaf whose order every draw has and whose
+    other structure stays."""
+    problem, own = discriminator.problem, discriminator.problem.flat
+    found = ((leaf, kind) for leaf, kinds in problem.structures.of.items() for kind in kinds if kind in ORDERS)
+    for leaf, order in found:
+        flat = ([*own[:leaf], x, *own[leaf + 1 :]] for x in reordered(own[leaf], order, problem.generator(12)))
+        made = (rebuilt(problem.values, one) for one in flat if problem.structures.hold(one, but=(leaf, order)))
+        change = until_moved(discriminator, ((None, problem.agreed_copies(one)) for one in made), problem.values)
+        if change is not None and change.moved and not same(own[leaf], leaves(problem.others)[leaf]):
+            yield f"reordered_{names(problem)[leaf]}", change.values, {"moved": change.moved, "how": order.name}
 
 
 def nonfinite_element(discriminator: Discriminator) -> Iterator[Variation]:

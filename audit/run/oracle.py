@@ -24,6 +24,7 @@ from audit.run import correctness, formats, requests, ties
 from audit.run.arguments import named
 from audit.run.changes import (
     Variation,
+    another_order,
     fixed_redrawn,
     names,
     nonfinite_element,
@@ -207,6 +208,7 @@ GROUPS: dict[str, Callable[[Discriminator], Iterator[Variation]]] = {
     DISCRIMINATING: lambda made: iter([(DISCRIMINATING, made.drawn(OWN), {})] if made.offers else []),
     GRADED: lambda made: ((GRADED, values, {}) for values in [OTHERS[GRADED](made)] if values is not None),
     "inputs": one_argument,
+    "reordered": another_order,
     "distributions": lambda made: ((name, values, {}) for name, values in _every_distribution(made.problem)),
     "nonfinite": nonfinite_element,
 }

@@ -120,6 +120,11 @@ class Structures:
                 found = [own[leaf] if leaf in tie.of else x for leaf, x in enumerate(found)]
         return found
 
+    def hold(self, flat: Flat, *, but: tuple[int, Structure]) -> bool:
+        """Return whether leaves have every structure besides that one of that leaf."""
+        of_leaves = ((leaf, kind) for leaf, kinds in self.of.items() for kind in kinds if (leaf, kind) != but)
+        return all(kind.holds(flat[leaf]) for leaf, kind in of_leaves) and all(tie.holds(flat) for tie in self.ties)
+
 
 NONE = Structures({})
 

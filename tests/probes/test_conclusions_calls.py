@@ -33,6 +33,8 @@ OWN: Observed = {**AT4, "inputs_shared": [], "strides": [1], "result_shape": [4]
 READ: Observed = {"input": "input_0_x", "how": "redrawn", "kind": "values", "elements_moved": 9, "elements_dead": 0,
               "right": True}  # fmt: skip
 NUMBER: Observed = {**READ, "input": "input_1_decay", "how": "0.9875 for 0.9", "kind": "number", "elements_wrong": 7}
+ORDER: Observed = {"input": "input_0_x", "order": "ascending", "elements_wrong": 2048}
+REFUSED_ORDER: Observed = {"input": "input_1", "order": "symmetric", "not_tested": "refused: no"}
 UNREAD: Observed = {**READ, "input": "input_1", "elements_dead": 1000, "elements_moved": 2000, "right": False}
 TABLE: Observed = {**UNREAD, "input": "input_2_t", "kind": "table"}
 LARGE: Observed = {"shape": N8, "stream": "the default stream", **RIGHT}
@@ -119,6 +121,16 @@ CASES: list[tuple[Probe, Observed, Expected]] = [
     (dead_inputs, {**AT4, "inputs": [{**READ, "kind": "table", "elements_wrong": 7}]},
      bad("N=4: with other values in input 0 (x): 7 elements wrong; every draw of the task gives the same table there",
          "hint")),
+    *[(dead_inputs, {**AT4, "inputs": [READ], "discriminating": True, "orders": [{**ORDER, "order": order}]},
+       bad(f"N=4: input 0 (x): right for {told}, which every draw of the task has; "
+           "with the same numbers in another order 2,048 elements wrong", "hint"))
+      for order, told in (("ascending", "ascending rows"), ("descending", "descending rows"),
+                          ("symmetric", "symmetric matrices"))],
+    (dead_inputs, {**AT4, "inputs": [READ], "orders": [{**ORDER, "elements_wrong": 0}, REFUSED_ORDER]},
+     ok("N=4: the result follows every input that the reference follows (1)")),
+    (dead_inputs, {**AT4, "inputs": [NUMBER], "orders": [ORDER]},
+     bad("N=4: with 0.9875 for 0.9 in input 1 (decay): 7 elements wrong; "
+         "every draw of the task gives the same number there", "hint")),
     (dead_inputs, {**AT4, "inputs": [{**READ, "kind": "counts", "elements_wrong": 7}]},
      bad("N=4: with other values in input 0 (x): 7 elements wrong; every draw of the task gives the same counts there",
          "hint")),

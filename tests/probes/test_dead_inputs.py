@@ -76,3 +76,35 @@ def test_another_shape_leaves_a_whole_number_untested_and_else_names_the_input(k
             SessionBroken, match=r"with other values in input 1 \(count\) \(3 for 2\), the call returned"
         ):
             dead_inputs._row(TARGET, first, returned, made)
+
+
+@pytest.mark.parametrize(("got", "wrong"), [([3.0, 4.0], 0), ([3.1, 4.0], 0), ([3.0, 5.0], 1)])
+def test_a_result_for_the_same_numbers_in_another_order(got: list[float], wrong: int, tmp_path: Path) -> None:
+    assert dead_inputs._far_off(COMPARING, asked(tmp_path, "a", [3.0, 4.0], got)) == {"elements_wrong": wrong}
+
+
+def test_another_order_that_the_kernel_refuses_is_not_tested(tmp_path: Path) -> None:
+    given = asked(tmp_path, "a", [3.0, 4.0], [3.0, 4.0])
+    raised = replace(given, call=Call({**given.call.event, "raised": "RuntimeError: no"}, given.call.file))
+    shorter = replace(given, case=replace(given.case, expected=np.ones(3)))
+    found = [dead_inputs._far_off(COMPARING, one)["not_tested"] for one in (None, raised, shorter)]
+    assert found == ["refused", "refused: RuntimeError: no", dead_inputs.NO_SUCH_SHAPE]
+
+
+class Broken(Exception):
+    """No call may be made."""
+
+
+@pytest.mark.parametrize("right", [True, False])
+def test_another_order_is_asked_about_where_the_first_call_is_right(right: bool, tmp_path: Path) -> None:
+    def steps(*_: object, **__: object) -> list[Call]:
+        if not right:
+            raise Broken
+        return [changed.call]
+
+    first = asked(tmp_path, "a", [1.0, 2.0], [1.0, 2.0 if right else 4.0])
+    changed = asked(tmp_path, "reordered_input_0_x", [2.0, 1.0], [1.0, 2.0])
+    made = [Variation(changed.what, "reordered", changed.case, {}, how="ascending")]
+    target = cast(Target, SimpleNamespace(**vars(COMPARING), steps=steps, plain=None))
+    row = {"input": "input_0_x", "order": "ascending", "elements_wrong": 2}
+    assert dead_inputs._orders(target, first, made) == ({"orders": [row]} if right else {})

@@ -181,9 +181,10 @@ def problem(function: Callable[..., torch.Tensor], draws: list[Draw], seed: int 
 
 
 def every(case: Problem) -> list[tuple[str, str, list[Any], dict[str, Any]]]:
-    """Every variation of a case: its group, its name, its arguments and what is told of it."""
+    """Every variation of a case that keeps the order of its inputs: its group, its name, its arguments and what is told
+    of it."""
     discriminator = Discriminator(case, 1e-4)
-    return [(group, *one) for group, made in GROUPS.items() for one in made(discriminator)]
+    return [(group, *one) for group, made in GROUPS.items() if group != "reordered" for one in made(discriminator)]
 
 
 @pytest.mark.parametrize("seed", range(3))
@@ -265,3 +266,54 @@ def test_unit_vectors_are_not_mixed() -> None:
     draws = [HAVE["norm 1 along dimension -1"](torch.Generator().manual_seed(seed)) for seed in (1, 2)]
     assert not mixable(draws)
     assert mixable([2 * one for one in draws])
+
+
+def reordered(function: Callable[..., torch.Tensor], *draws: Draw) -> tuple[Problem, dict[str, tuple[Any, str]]]:
+    """The case and, by name, the first argument in another order and the order that every draw has."""
+    case = problem(function, list(draws))
+    found = changes.another_order(Discriminator(case, 1e-4))
+    return case, {name: (values[0], more["how"]) for name, values, more in found}
+
+
+@pytest.mark.parametrize("order", ["ascending", "descending"])
+def test_the_same_numbers_are_asked_about_in_another_order(order: str) -> None:
+    def rows(generator: torch.Generator) -> torch.Tensor:
+        return torch.randn(6, 9, generator=generator).sort(-1, descending=order == "descending").values
+
+    case, found = reordered(lambda x: x.median(-1).values, rows)
+    ((name, (values, how)),) = found.items()
+    assert (name, how) == ("reordered_input_0_x", order)
+    assert not bool((values.diff() >= 0).all()) and not bool((values.diff() <= 0).all())
+    assert torch.equal(values.reshape(-1).sort().values, case.flat[0].reshape(-1).sort().values)
+
+
+def test_a_symmetric_matrix_keeps_its_diagonal_and_the_numbers_below() -> None:
+    case, found = reordered(lambda a, x: a @ x, HAVE["symmetric"], normal(12))
+    values, how = found["reordered_input_0_a"]
+    assert how == "symmetric"
+    assert torch.equal(values.tril(), case.flat[0].tril())
+    assert not torch.equal(values, values.mT)
+
+
+@pytest.mark.parametrize(
+    ("function", "draws"),
+    [
+        (lambda x: x.median(-1).values, [normal(6, 9)]),
+        (lambda x: x.median(-1).values, [HAVE["ascending"]]),
+        (torch.linalg.cholesky, [HAVE["positive definite"]]),
+        (lambda x: x * x, [lambda _: TABLE]),
+        (lambda at, x: x.tensor_split(at[1:-1])[1], [lambda _: torch.arange(0, 41, 4), normal(40)]),
+    ],
+    ids=["no order", "any order gives the same result", "more than an order", "alike in every draw", "offsets"],
+)
+def test_no_other_order_is_asked_about(function: Callable[..., torch.Tensor], draws: list[Draw]) -> None:
+    assert not reordered(function, *draws)[1]
+
+
+def test_rows_of_norm_1_change_their_order_within_each_row() -> None:
+    def rows(generator: torch.Generator) -> torch.Tensor:
+        return torch.nn.functional.normalize(torch.rand(20, 30, generator=generator).sort(-1).values, dim=-1)
+
+    case, found = reordered(lambda x: x[:, ::2].sum(-1), rows)
+    values, _ = found["reordered_input_0_x"]
+    assert torch.equal(values.sort(-1).values, case.flat[0])
