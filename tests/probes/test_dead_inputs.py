@@ -53,8 +53,14 @@ def test_elements_that_must_move(was: list[float], now: list[float], counts: tup
 
 @pytest.mark.parametrize(
     ("kind", "got", "wrong"),
-    [("number", [3.0, 4.0], 0), ("number", [3.1, 4.0], 0), ("number", [3.0, 5.0], 1), ("drawn", [3.0, 5.0], 0)],
-    ids=["right", "near", "far", "another probe's"],
+    [
+        ("number", [3.0, 4.0], 0),
+        ("number", [3.1, 4.0], 0),
+        ("number", [3.0, 5.0], 1),
+        ("counts", [3.0, 5.0], 1),
+        ("drawn", [3.0, 5.0], 0),
+    ],
+    ids=["right", "near", "far", "far for other counts", "another probe's"],
 )
 def test_a_result_that_follows_a_number_and_is_far_off(kind: str, got: list[float], wrong: int, tmp_path: Path) -> None:
     first, changed = asked(tmp_path, "a", [1.0, 2.0], [1.0, 2.0]), asked(tmp_path, "input_1_decay", [3.0, 4.0], got)
@@ -63,12 +69,12 @@ def test_a_result_that_follows_a_number_and_is_far_off(kind: str, got: list[floa
     assert (row["right"], row.get("elements_wrong", 0)) == (True, wrong)
 
 
-@pytest.mark.parametrize("kind", ["whole number", "drawn"])
+@pytest.mark.parametrize("kind", ["whole number", "counts", "drawn"])
 def test_another_shape_leaves_a_whole_number_untested_and_else_names_the_input(kind: str, tmp_path: Path) -> None:
     first, changed = asked(tmp_path, "a", [1.0, 2.0], [1.0, 2.0]), asked(tmp_path, "input_1_count", [1.0], [1.0])
     returned = Asked(changed.what, replace(changed.case, expected=np.ones(3)), changed.call)
     made = Variation(returned.what, "inputs", returned.case, {}, how="3 for 2", kind=kind)
-    if kind == "whole number":
+    if kind != "drawn":
         row = dead_inputs._row(TARGET, first, returned, made)
         assert row == {"input": "input_1_count", "not_tested": f"3 for 2: {dead_inputs.NO_SUCH_SHAPE}"}
     else:
