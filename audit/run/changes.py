@@ -19,8 +19,8 @@ from audit.run.containers import leaves, named_leaves, rebuilt
 from audit.run.discriminating import OTHER, OWN, Discriminator
 from audit.run.imported_task import Task, positional
 from audit.run.problem import Problem
-from audit.run.redrawn import FACTORS, ORDERS, SMALL_FACTORS, Redrawn, redrawn, reordered
-from audit.run.structure import same
+from audit.run.redrawn import FACTORS, SMALL_FACTORS, Redrawn, redrawn
+from audit.run.structure import ORDERS, reordered, same
 from audit.run.transforms import is_real, one_moved, two_exchanged, whole, with_value
 
 MOST_EXCHANGED = 4

@@ -204,11 +204,11 @@ def _distributed(discriminator: Discriminator, name: str | None) -> list[Any] | 
 GROUPS: dict[str, Callable[[Discriminator], Iterator[Variation]]] = {
     "other": lambda made: iter([("other_values", made.problem.others, {})]),
     "moved": one_element,
+    "reordered": another_order,
     "whole_numbers": whole_numbers,
     DISCRIMINATING: lambda made: iter([(DISCRIMINATING, made.drawn(OWN), {})] if made.offers else []),
     GRADED: lambda made: ((GRADED, values, {}) for values in [OTHERS[GRADED](made)] if values is not None),
     "inputs": one_argument,
-    "reordered": another_order,
     "distributions": lambda made: ((name, values, {}) for name, values in _every_distribution(made.problem)),
     "nonfinite": nonfinite_element,
 }

@@ -9,8 +9,6 @@ from typing import Any, Literal
 import torch
 
 from audit.run.structure import same
-from audit.run.structures_of_matrices import SYMMETRIC
-from audit.run.structures_of_rows import ASCENDING, DESCENDING, Structure
 from audit.run.transforms import is_real
 
 Kind = Literal["drawn", "constant", "counts", "table", "number", "whole number"]
@@ -19,8 +17,6 @@ another fixed tensor, or a number."""
 FACTORS = (1.0, 8.0, 64.0, 512.0, 4096.0)
 SMALL_FACTORS = tuple(2.0**power for power in range(-14, -4))
 """Steps so small that rounded contents may stay the same."""
-ORDERS = (ASCENDING, DESCENDING, SYMMETRIC)
-"""Structures that the same numbers lack in another order."""
 SHARES = (0.1, 0.5)
 """Shares of a mask to invert."""
 
@@ -101,16 +97,3 @@ def _redrawn_real(own: torch.Tensor, kind: Kind, generator: torch.Generator) -> 
 
 def _as(own: torch.Tensor, values: torch.Tensor) -> torch.Tensor:
     return values.to(own.dtype)
-
-
-def reordered(own: torch.Tensor, order: Structure, generator: torch.Generator) -> Iterator[torch.Tensor]:
-    """Yield the numbers of a tensor in another order than one of ORDERS: of matrices those above the diagonal exchanged
-    with each other, else all of them, and then those of each row."""
-    if order is SYMMETRIC:
-        above, found = torch.ones(own.shape[-2:], dtype=torch.bool).triu(1), own.clone()
-        numbers = own[..., above]
-        found[..., above] = numbers[..., torch.randperm(numbers.shape[-1], generator=generator)]
-        yield found
-    else:
-        yield own.reshape(-1)[torch.randperm(own.numel(), generator=generator)].view(own.shape)
-        yield own.gather(-1, torch.rand(own.shape, generator=generator).argsort(-1))

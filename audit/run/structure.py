@@ -32,6 +32,8 @@ Flat = list[Any]
 """The leaves of arguments, see `containers`."""
 KINDS = (ONE_HOT, PERMUTATION, DISTINCT, ASCENDING, DESCENDING, DEFINITE, SYMMETRIC, *SHARES, *UNITS)
 """In the order in which they are restored."""
+ORDERS = (ASCENDING, DESCENDING, SYMMETRIC)
+"""Structures that the same numbers lack in another order."""
 
 BELIEVED = math.log(1e-9)
 """The logarithm of the largest chance of a structure that is believed."""
@@ -203,6 +205,19 @@ def tables(own: Flat, others: Sequence[Flat]) -> frozenset[int]:
     if all(leaf in alike for leaf, x in enumerate(own) if isinstance(x, torch.Tensor)):
         return frozenset()
     return frozenset(leaf for leaf in alike if _taken(x := own[leaf]) and bool((x != x.reshape(-1)[0]).any()))
+
+
+def reordered(own: torch.Tensor, order: Structure, generator: torch.Generator) -> Iterator[torch.Tensor]:
+    """Yield the numbers of a tensor in another order than one of ORDERS: of matrices those above the diagonal exchanged
+    with each other, else all of them, and then those of each row."""
+    if order is SYMMETRIC:
+        above, found = torch.ones(own.shape[-2:], dtype=torch.bool).triu(1), own.clone()
+        numbers = own[..., above]
+        found[..., above] = numbers[..., torch.randperm(numbers.shape[-1], generator=generator)]
+        yield found
+    else:
+        yield own.reshape(-1)[torch.randperm(own.numel(), generator=generator)].view(own.shape)
+        yield own.gather(-1, torch.rand(own.shape, generator=generator).argsort(-1))
 
 
 def mixes(columns: Sequence[torch.Tensor]) -> bool:
