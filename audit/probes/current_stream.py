@@ -4,8 +4,8 @@ The inputs are still being written when the call starts, and the result is read 
 A stale result on the default stream, as from a side stream without a wait, is proved; the verdict is then `mistimed` if
 the result is right once the device is idle. A result that is stale only on a stream of the caller, as after a launch on
 the legacy default stream, is a hint: it works as long as no caller uses one. A result of another shape than the right
-one is stale too. Work that is short at a middle size may
-end in time by chance, so the largest size is asked too.
+one is stale too. Work on another stream may end in time by chance: the largest size is asked too, where it takes
+longer, and torch's other streams are busy meanwhile.
 """
 
 from __future__ import annotations

@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from typing import Any, cast
 
 import pytest
 import torch
 
 from audit.run.arguments import Arguments
-from audit.run.call_patterns import InTurn
+from audit.run.call_patterns import OF_A_PRIORITY, PRIORITIES, InTurn, occupy_others
 from audit.run.device import SessionDevice
+from audit.run.raw_memory import SLEEP_CYCLES
 from audit.run.stopwatch import LEAST_FLUSH_BYTES
 
 ORDER = [0, 0, 0, 1, 0, 1, 0]
@@ -80,3 +82,24 @@ def test_no_tensor_differs_in_every_call(result: object, sums: bool) -> None:
 def test_what_a_call_changes_is_put_back(sums: bool) -> None:
     event, *_ = turn(lambda x: x.mul_(2).clone(), sums)
     assert event["differing"] == []
+
+
+def test_every_other_stream_sleeps_longer_than_the_current_one(monkeypatch: pytest.MonkeyPatch) -> None:
+    handed, slept, now = dict.fromkeys(PRIORITIES, 0), dict[str, int](), [""]
+
+    def stream(priority: int) -> str:
+        handed[priority] += 1
+        return f"{priority}: {handed[priority] % OF_A_PRIORITY}"
+
+    @contextmanager
+    def on(one: str) -> Iterator[None]:
+        now[0] = one
+        yield
+
+    monkeypatch.setattr(torch.cuda, "Stream", stream)
+    monkeypatch.setattr(torch.cuda, "stream", on)
+    monkeypatch.setattr(torch.cuda, "_sleep", lambda cycles: slept.update({now[0]: cycles}))
+    occupy_others(cast(Any, "0: 5"))
+    assert len(slept) == 2 * OF_A_PRIORITY - 1
+    assert "0: 5" not in slept
+    assert min(slept.values()) > SLEEP_CYCLES
