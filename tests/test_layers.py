@@ -49,6 +49,12 @@ def test_the_judges_process_never_imports_torch() -> None:
     assert subprocess.run([sys.executable, "-c", code], check=False).returncode == 0
 
 
+def test_the_fork_server_never_asks_for_a_gpu() -> None:
+    """torch refuses CUDA in a process whose parent has counted the GPUs, which torch's extension builder does."""
+    code = "import sys, audit.run.fork_server; sys.exit('torch.utils.cpp_extension' in sys.modules)"
+    assert subprocess.run([sys.executable, "-c", code], check=False).returncode == 0
+
+
 def test_contributing_names_the_same_order() -> None:
     text = (ROOT.parent / "CONTRIBUTING.md").read_text(encoding="utf-8")
     stages = [name for name in ORDER if not name.startswith("__")]

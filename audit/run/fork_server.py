@@ -18,7 +18,6 @@ from pathlib import Path
 
 import torch
 import torch.fx.experimental.symbolic_shapes  # imports sympy once, not in each session with meta tensors
-import torch.utils.cpp_extension  # in each session of a `.py` with CUDA texts its import takes 0.07 s, twice the rest
 import torch.utils.serialization  # which `torch.load` would import in each session
 
 from audit.build.names import FOLDERS

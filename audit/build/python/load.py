@@ -91,7 +91,7 @@ def prepared(model: torch.nn.Module, harness: Harness) -> torch.nn.Module:
 def replace_load_inline(extension: Callable[[str, str], Any | None], *, otherwise: LoadInline | None) -> None:
     """Replace torch's `load_inline` by one that first looks for a finished build: `extension` returns the module of
     that name for the key of a call's texts, or None. Then `otherwise` is called; None raises RuntimeError."""
-    from torch.utils import cpp_extension  # the fork server has imported it
+    from torch.utils import cpp_extension  # its import asks for a GPU, after which a fork server forks no CUDA session
 
     def load_inline(name: str, cpp_sources: Any, cuda_sources: Any = None, *more: Any, **named: Any) -> Any:
         key = key_of(cpp_sources, cuda_sources, named.get("functions"))
