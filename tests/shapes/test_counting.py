@@ -27,6 +27,9 @@ from audit.model.claim import Shapes
         (4352, 4096, set(), False),  # no smaller one
         (16, 16, {1024}, True),
         (8, 16, set(), False),
+        (1 << 20, 1 << 22, {1 << 20}, True),
+        (1 << 20, 1 << 22, {1 << 20, (1 << 20) + 1}, False),  # no longer above the limit
+        (1 << 18, 1 << 19, {1 << 20}, True),  # a limit asks for its side alone, not for divisors
         (96 * 8, 96 * 80, {96}, True),
         (256, 96 * 80, {96}, False),
     ],

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from audit.claims.shapes.numbers import demanded, named
+from audit.claims.shapes.numbers import LARGEST, demanded, named
 
 
 @pytest.mark.parametrize(
@@ -24,6 +24,7 @@ from audit.claims.shapes.numbers import demanded, named
         ),
         ('float y = 1e-5f + 3.0f + .75; // 4096 columns\n/* 77 */ const char* s = "128";', set()),
         ("unsigned mask = 0xffffffffu; int n = 0x40; long many = 100000;", {64}),
+        ("int tile = 0x40u; int many = 4'096; int few = 0b1100;", {12, 64, 4096}),
     ],
 )
 def test_cuda(source: str, numbers: set[int]) -> None:
@@ -60,6 +61,32 @@ def f(x):
     return kernel[(x.numel() // (BLOCK * 2),)](x, WARPS=6)
 '''
     assert named([source]) == {2, 6, 48, 512, 1024}
+
+
+LIMIT = {1_000_000, 1_000_001}
+
+
+@pytest.mark.parametrize(
+    ("source", "limits"),
+    [
+        ("def f(n):\n    return n > 1_000_000", LIMIT),
+        ("def f(n):\n    return 0xF4240 <= n", LIMIT),
+        ("def f(n):\n    return g() if n >= 1e6 else 0", LIMIT),
+        ("def f(n):\n    return n < 1000 * 1000", LIMIT),
+        ("def f(n):\n    return n < 10 ** 6", LIMIT),
+        ("MOST = int(1e6)\n\ndef f(n):\n    return n > MOST and n < 9", LIMIT),
+        ("def f(n):\n    return n > 1 << 20", {1 << 20, (1 << 20) + 1}),
+        ("if (n > 1'000'000) f<<<1, 64>>>(x);", LIMIT),
+        ("if (n * 1 >= (long)0xF4240u) { f(); }", LIMIT),
+        ("return 1e6 < n ? 1 : 2;", LIMIT),
+        ("#define MOST (1 << 20)\nif (x->size(0) <= MOST) f();", {1 << 20, (1 << 20) + 1}),
+        ("bool wide = n > (1LL << 20);", {1 << 20, (1 << 20) + 1}),
+        ("long seed = 1000000; int mask = 1 << 20; f(1'000'000); if (x > -1e9 || y > 1e30f) f();", set()),
+        ("def f(x):\n    return x * 1_000_000 + 1e6", set()),
+    ],
+)
+def test_limits_above_every_tile_count_where_something_is_compared_with_them(source: str, limits: set[int]) -> None:
+    assert {one for one in named([source]) if one > LARGEST} == limits
 
 
 def test_several_sources_are_one() -> None:

@@ -10,7 +10,7 @@ import math
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from typing import Literal
 
-from audit.claims.shapes.numbers import NOTHING, Demanded
+from audit.claims.shapes.numbers import LARGEST, NOTHING, Demanded
 from audit.model import Shape
 from audit.model.claim import Shapes
 
@@ -125,8 +125,8 @@ def first_that_fits(scopes: Sequence[Scope], work: Sequence[int | None], *, slow
 
 
 def _step(claimed: int, numbers: Iterable[int]) -> int:
-    """Return the least difference that keeps the residue and every divisor in common with a number."""
-    return math.lcm(RESIDUE, *(math.gcd(claimed, number) for number in numbers))
+    """Return the least difference that keeps the residue and every divisor in common with a number, limits aside."""
+    return math.lcm(RESIDUE, *(math.gcd(claimed, number) for number in numbers if number <= LARGEST))
 
 
 def _threshold(claimed: int, numbers: Iterable[int]) -> int:

@@ -16,11 +16,13 @@ from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import NamedTuple
 
+from audit.claims.shapes import limits
 from audit.model import Claim, python_text
+from audit.model.claim import MOST_SIZE
 from audit.review.python_constants import INTEGERS, computed
 
 LARGEST = 1 << 16
-"""No tile, block or vector is larger; beyond stand masks, seeds and limits of a grid."""
+"""No tile, block or vector is larger; beyond stand masks and seeds, and limits that sizes are compared with."""
 LONGEST = 200_000
 """Characters of a source that are read; published kernels have a tenth of this."""
 MOST_VALUES = 12
@@ -29,8 +31,12 @@ MOST_FACTORS = 4
 """Of one product."""
 _DEPTH = 5
 _HIDDEN = re.compile(r'"(?:\\.|[^"\\\n])*"|//[^\n]*|/\*.*?(?:\*/|\Z)', re.DOTALL)
+_INT = re.compile(r"(?<![\w.])int\((\d+)\)")
 _FRACTION = re.compile(r"(?<!\w)(?:\d+\.\d*|\.\d+|\d+(?=[eE]))(?:[eE][-+]?\d+)?[fFlL]?")
-_NUMBER = re.compile(r"(?<![\w.])(0[xX][0-9a-fA-F]+|\d+)[uUlL]*(?![\w.])")
+_NUMBER = re.compile(r"(?<![\w.])(0[xX][0-9a-fA-F]+|0[bB][01]+|\d+)[uUlL]*(?![\w.])")
+_SUFFIXED = re.compile(r"\b(0[xX][0-9a-fA-F]+|0[bB][01]+|\d+)[uUlL]+\b")
+_SEPARATOR = re.compile(r"(?<=[0-9a-fA-F])'(?=[0-9a-fA-F])")
+_EXPONENT = re.compile(r"([<>]=?\s*|\bint\(\s*)?(?<![\w.])(\d+)[eE]\+?(\d{1,2})(?![\w.])")
 _MACRO = re.compile(r"^[ \t]*#[ \t]*define[ \t]+(\w+)[ \t]+([^\n]+)", re.MULTILINE)
 _BOUND = re.compile(r"\b([A-Za-z_]\w*)\s*[={]\s*([\w\s()*+/<-]{1,80}?)\s*(?=[;,)}>\n])")
 _PARAMETERS = re.compile(r"\btemplate\s*<([^<>;{}]{1,400})>[^;{}]{0,400}?\b(\w+)\s*\(")
@@ -47,17 +53,36 @@ def _shifted(one: int, by: int) -> int:
     return one << by if 0 <= by < 32 else 0
 
 
-_OPERATIONS = INTEGERS | {ast.FloorDiv: lambda one, other: one // other if other else 0, ast.LShift: _shifted}
+def _power(one: int, by: int) -> int | None:
+    return one**by if 0 <= by < 64 else None
+
+
+_OPERATIONS = INTEGERS | {
+    ast.FloorDiv: lambda one, other: one // other if other else 0,
+    ast.LShift: _shifted,
+    ast.Pow: _power,
+}
 
 
 def named(sources: Iterable[str]) -> frozenset[int]:
-    """Return the numbers from 2 to LARGEST that CUDA C++ or Python sources name, and the products written of them."""
+    """Return the numbers from 2 to LARGEST that CUDA C++ or Python sources name, and the products written of them.
+
+    Limits of sizes are among them, larger ones too, each with the next number: a size above the limit stays above.
+    """
     codes = [code for text in sources for code in _codes(text[:LONGEST])]
     values = _Values(codes)
     found = {_whole(match[1]) for code in codes for match in _NUMBER.finditer(code)}
     found |= {value for name in values.names for value in values.of(name)}
     found |= {value for code in codes for match in _CHAIN.finditer(code) for value in values.of_product(match[0])}
-    return frozenset(value for value in found if 2 <= value <= LARGEST)
+    return frozenset(value for value in found if 2 <= value <= LARGEST) | _limits(codes)
+
+
+def _limits(codes: list[str]) -> frozenset[int]:
+    """Return the numbers above LARGEST that something is compared with, and those of elements where it has bytes."""
+    values, found = _Values(codes, largest=MOST_SIZE), set[int]()
+    for _, other in (both for code in codes for both in limits.compared(code)):
+        found |= {value for value in values.of_text(other) if value > LARGEST}
+    return frozenset(one for value in found if 2 <= value <= MOST_SIZE for one in (value, value + 1))
 
 
 def of_claim(claim: Claim, folder: Path) -> frozenset[int]:
@@ -88,32 +113,47 @@ def demanded(sources: Iterable[str]) -> Demanded:
 
 
 def _whole(digits: str) -> int:
-    return int(digits, 16) if digits[:2] in ("0x", "0X") else int(digits[:20])
+    return int(digits[:66], {"0x": 16, "0b": 2}.get(digits[:2].lower(), 10))
+
+
+def _without_exponent(found: re.Match[str]) -> str:
+    """Return `1e6` as the whole number it is where it is compared or larger than LARGEST, as no usual constant is."""
+    value = int(found[2][:20]) * 10 ** int(found[3])
+    return f"{found[1] or ''}{value}" if LARGEST < value <= MOST_SIZE or (found[1] and value <= LARGEST) else found[0]
+
+
+def _cuda(text: str) -> str:
+    return _FRACTION.sub(" ", _SEPARATOR.sub("", _HIDDEN.sub(" ", text)))
 
 
 def _codes(text: str) -> Iterator[str]:
     """Yield the texts that are compiled: of a Python source itself without texts, then each text in it as CUDA C++."""
+    text = _INT.sub(r"\1", _EXPONENT.sub(_without_exponent, text))
     try:
         with warnings.catch_warnings(action="ignore"):
             tree = python_text.module(text)
     except (SyntaxError, ValueError, RecursionError, MemoryError):
         tree = ast.Module(body=[], type_ignores=[])
     if not tree.body:  # to Python the preprocessor's lines are comments
-        yield _FRACTION.sub(" ", _HIDDEN.sub(" ", text))
+        yield _cuda(text)
         return
     found = {node.value for node in ast.walk(tree) if isinstance(node, ast.Expr)}
     for node in ast.walk(tree):
         if isinstance(node, ast.Constant) and isinstance(node.value, str):
             if node not in found:
-                yield _FRACTION.sub(" ", _HIDDEN.sub(" ", node.value))
+                yield _cuda(node.value)
             node.value = ""
     yield _FRACTION.sub(" ", ast.unparse(tree).replace("//", "/"))
 
 
 class _Values:
-    """Values of the names in the sources, as far as constants decide them; a name may have several."""
+    """Values of the names in the sources, as far as constants decide them; a name may have several.
 
-    def __init__(self, codes: Iterable[str]) -> None:
+    No number that they are computed from is above `largest`.
+    """
+
+    def __init__(self, codes: Iterable[str], *, largest: int = LARGEST) -> None:
+        self._largest = largest
         self._texts: dict[str, list[str]] = {}
         self._known: dict[tuple[str, int], set[int]] = {}
         for code in codes:
@@ -151,9 +191,13 @@ class _Values:
         digits = _NUMBER.fullmatch(term)
         return {_whole(digits[1])} if digits else self.of(term)
 
+    def of_text(self, text: str) -> set[int]:
+        """Return the values of an expression; empty where it has none."""
+        return self._computed(text, 0) if text else set()
+
     def _computed(self, text: str, depth: int) -> set[int]:
         """Return the values of an expression; of names with several values each combination."""
-        plain = re.sub(r"\b(\d+)[uUlL]+\b", r"\1", text.strip()).replace("/", "//")
+        plain = _SUFFIXED.sub(r"\1", text.strip()).replace("/", "//")
         terms = sorted(set(re.findall(r"\b[A-Za-z_]\w*", plain)))
         choices = [sorted(self.of(term, depth))[:MOST_VALUES] for term in terms]
         if math.prod(map(len, choices)) > MOST_VALUES**2:
@@ -163,7 +207,7 @@ class _Values:
         except (SyntaxError, ValueError, RecursionError, MemoryError):
             return set()
         several = (dict(zip(terms, chosen, strict=True)) for chosen in itertools.product(*choices))
-        found = (computed(tree, names, _OPERATIONS, largest=LARGEST) for names in several)
+        found = (computed(tree, names, _OPERATIONS, largest=self._largest) for names in several)
         return {value for value in found if value is not None}
 
     def _add(self, name: str, text: str) -> None:
