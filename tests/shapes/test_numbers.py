@@ -89,6 +89,28 @@ def test_limits_above_every_tile_count_where_something_is_compared_with_them(sou
     assert {one for one in named([source]) if one > LARGEST} == limits
 
 
+BYTES = "size_t bytes = sizeof({}) * cols; if (bytes > 48 * 1024) f();"
+HALVES = {24576, 24577, 12288, 12289, 6144, 6145}
+"""The limit where the bytes of an element are not named."""
+
+
+@pytest.mark.parametrize(
+    ("source", "limits"),
+    [
+        (BYTES.format("float"), {12288, 12289}),
+        (BYTES.format("double"), {6144, 6145}),
+        (BYTES.format("half"), {24576, 24577}),
+        (BYTES.format("scalar_t"), HALVES),
+        ("if (48 * 1024 < cols * sizeof(float)) f();", {12288, 12289}),
+        ("size_t bytes = (size_t)(cols + 1) * sizeof(at::Half);\nreturn bytes > 49152;", {24576, 24577}),
+        ("def f(x):\n    most = x.numel() * x.element_size()\n    return most > 49152", HALVES),
+        ("size_t bytes = sizeof(float) * cols; if (cols > 48 * 1024) f();", set()),
+    ],
+)
+def test_a_limit_of_bytes_is_one_of_elements(source: str, limits: set[int]) -> None:
+    assert named([source]) - {48, 1024, 49152} == limits
+
+
 def test_several_sources_are_one() -> None:
     assert named(["#define A 12", "#define B 20"]) == {12, 20}
 

@@ -80,8 +80,11 @@ def named(sources: Iterable[str]) -> frozenset[int]:
 def _limits(codes: list[str]) -> frozenset[int]:
     """Return the numbers above LARGEST that something is compared with, and those of elements where it has bytes."""
     values, found = _Values(codes, largest=MOST_SIZE), set[int]()
-    for _, other in (both for code in codes for both in limits.compared(code)):
-        found |= {value for value in values.of_text(other) if value > LARGEST}
+    in_bytes = {name: each for code in codes for name, each in limits.bytes_by_name(code).items()}
+    for side, other in (both for code in codes for both in limits.compared(code)):
+        bytes_each = limits.element_bytes(side) or in_bytes.get(side, ())
+        for value in values.of_text(other):
+            found |= {value // each for each in bytes_each} or ({value} if value > LARGEST else set())
     return frozenset(one for value in found if 2 <= value <= MOST_SIZE for one in (value, value + 1))
 
 
