@@ -8,6 +8,9 @@ import pytest
 
 from audit import claims
 from audit.apps import cli
+from audit.claims import importers
+from audit.claims.importers import GIVEN
+from audit.claims.importers.material import Given
 from tests.importers import published
 
 NO_TOLERANCE = published.REFERENCE.replace("RTOL = 1e-4\n", "")
@@ -63,6 +66,28 @@ def test_what_is_typed_wrong_is_said_in_a_sentence(
     assert run(tmp_path, *options) == 2
     assert words in capsys.readouterr().err
     assert not (tmp_path / "claim").exists()
+
+
+@pytest.mark.parametrize(
+    ("format_", "size", "others"),
+    [
+        ("popcorn", "rows=512", []),
+        ("robust_kbench", "batch_size=512", ["protocol.flags: robust-kbench's default"]),
+        ("kernelbench", "batch_size=512", []),
+    ],
+)
+def test_one_line_says_what_was_chosen_and_it_is_the_users(
+    format_: str, size: str, others: list[str], tmp_path: Path
+) -> None:
+    folder = published.write(tmp_path, **published.FORMATS[format_])
+    name, _, value = size.partition("=")
+    own = importers.read([folder]).choices
+    found = importers.read([folder], given=Given(tolerance=1e-3, shape=((name, int(value)),)))
+    said = [one for one in found.choices if not one.startswith("shapes.emulated: ")]
+    assert said == [f"shapes.claimed: {name} = {value}, {GIVEN}", f"tolerance: 0.001, {GIVEN}", *others]
+    assert not any(GIVEN in one for one in own)
+    counting = [one for one in found.choices if "a failure counts" in one]
+    assert len(counting) == 1 and f"{name} = {found.shapes.emulated[0][name]}" in counting[0]
 
 
 @pytest.mark.parametrize("code", [None, "", "None", " None\n"])

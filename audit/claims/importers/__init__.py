@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import math
 import shlex
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Protocol
@@ -58,6 +58,7 @@ _TABLE: tuple[Importer, ...] = (
     popcorn, sol_execbench, flashinfer_bench, bare_cu, plain_python,
 )  # fmt: skip
 IMPORTERS = {one.__name__.rpartition(".")[2]: one for one in _TABLE}
+GIVEN = "given by the user when it was imported"
 SHOWN = {"tolerance": "--tolerance 1e-3", "shapes": "--shape N=64", "shapes.emulated": "--shape N=64"}
 """What to type for each essential key that the command line takes, with an example's value."""
 
@@ -119,12 +120,12 @@ def _with_given(imported: Imported, given: Given) -> Imported:
     if given.tolerance is not None:
         if not 0 <= given.tolerance < math.inf:
             raise BadInput(f"--tolerance {given.tolerance:g}: a tolerance is finite and not negative")
-        found = replace(imported, tolerance=Tolerance(given.tolerance, "given by the user when it was imported"))
-        imported = _without(found, "tolerance")
+        found = replace(imported, tolerance=Tolerance(given.tolerance, GIVEN))
+        imported = _chosen(_without(found, "tolerance"), "tolerance", f"{given.tolerance:g}")
     if given.claimed:
         figures = [
             Figure("the baseline", published.checked(ratio, where=f"--claimed {gpu}"), "ratio",
-                   published.gpu_named(gpu), "given by the user when it was imported", by="the user")
+                   published.gpu_named(gpu), GIVEN, by="the user")
             for gpu, ratio in given.claimed
         ]  # fmt: skip
         imported = _without(replace(imported, figures=(*figures, *imported.figures)), "speedup")
@@ -143,6 +144,12 @@ def _without(imported: Imported, key: str) -> Imported:
     return replace(imported, missing=tuple(one for one in imported.missing if one.key != key))
 
 
+def _chosen(imported: Imported, key: str, value: str) -> Imported:
+    """Return the claim with the user's value of a key as what was chosen, in place of the importer's choice of it."""
+    others = (one for one in imported.choices if not one.startswith(f"{key}:"))
+    return replace(imported, choices=(f"{key}: {value}, {GIVEN}", *others))
+
+
 def _with_shape(imported: Imported, given: Given) -> Imported:
     """Return the claim at the given sizes; the others stay, and shapes for the emulated device are proposed anew.
 
@@ -158,14 +165,16 @@ def _with_shape(imported: Imported, given: Given) -> Imported:
             listed = ", ".join(known) or "none"
             raise BadInput(f"--shape {name}: no size of this claim; known: {listed}")
     wanted = {**known, **{name: size for name, size in named.items() if name in known}}
-    if not unstated and (imported.shapes is None or wanted == known):
-        return imported
+    if unstated or (imported.shapes is not None and wanted != known):
+        imported = _proposed_anew(imported, wanted)
+    text = ", ".join(f"{name} = {size}" for name, size in named.items() if name in known)
+    return _chosen(imported, "shapes.claimed", text) if text else imported
+
+
+def _proposed_anew(imported: Imported, wanted: Mapping[str, int]) -> Imported:
     texts = [one.data.decode("utf-8", errors="replace") for one in imported.originals]
     found, choices = sizes.smaller(wanted, sources=texts)
     others = imported.shapes.others if imported.shapes else ()
     shapes = Shapes(found.claimed, others, found.emulated, emulated_by="importer")
-    text = ", ".join(f"{name} = {size}" for name, size in wanted.items())
-    kept = [one for one in imported.choices if not one.startswith("shapes.emulated")]
-    given_here = f"shapes.claimed: {text}, given by the user when it was imported"
-    imported = _without(replace(imported, shapes=shapes, choices=(given_here, *choices, *kept)), "shapes.emulated")
-    return _without(imported, "shapes")
+    kept = [one for one in imported.choices if not one.startswith("shapes.emulated:")]
+    return _without(_without(replace(imported, shapes=shapes, choices=(*choices, *kept)), "shapes.emulated"), "shapes")

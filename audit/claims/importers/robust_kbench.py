@@ -71,7 +71,11 @@ def read(material: Material, given: Given) -> Imported:  # noqa: ARG001  # there
         flags=FLAGS,
         tolerance=TOLERANCE,
         missing=(NO_COST, NO_FIGURES, *([] if shapes.emulated else [NO_SHAPE]), *absent),
-        choices=("tolerance and protocol.flags: robust-kbench's defaults", *_left(material, kernel), *choices),
+        choices=(
+            *(f"{key}: robust-kbench's default" for key in ("tolerance", "protocol.flags")),
+            *_left(material, kernel),
+            *choices,
+        ),
     )
 
 

@@ -75,8 +75,8 @@ def smaller(
         first = ", ".join(f"{name} = {size}" for name, size in found[0].items())
         choices = [
             f"shapes.emulated: {len(found)} candidates for the emulated device; it runs the first whose work fits it",
-            f"a failure counts for the claim at the first of them alone ({first}), which keeps every size's residue "
-            "modulo 256 and its divisors in common with the numbers of the source",
+            f"shapes.emulated: a failure counts for the claim at the first of them alone ({first}), which keeps every "
+            "size's residue modulo 256 and its divisors in common with the numbers of the source",
         ]
     return Shapes(claimed=dict(sizes), emulated=found, emulated_by="importer"), choices
 

@@ -95,7 +95,7 @@ def _head(imported: Imported) -> str:
     lines = [f"Imported by `audit import` from {imported.provenance}, format {imported.format}. Every key is checked."]
     lines += [f"MISSING, no audit without it: {one}" for one in imported.missing if one.essential]
     lines += [f"missing: {one}" for one in imported.missing if not one.essential]
-    lines += [f"chosen by the importer: {choice}" for choice in imported.choices]
+    lines += [f"chosen: {choice}" for choice in imported.choices]
     return "\n".join(f"# {sanitizer.line(line)}" for line in lines)
 
 
