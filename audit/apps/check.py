@@ -54,7 +54,7 @@ def check(  # noqa: PLR0913  # one argument an option of the command
         reference: a file with `reference` and `get_inputs`, or the function of a module.
         inputs: makes the arguments of one call; a function of the reference's module, which names sizes as constants.
             None where the reference's file has `get_inputs`.
-        tolerance: the relative tolerance, where the reference's file has none.
+        tolerance: the relative tolerance, in place of the file's own.
         shape: sizes in place of the file's own.
         claimed: the published ratios, baseline time over kernel time, by GPU.
         device: "auto", "cuda" or "emulated".

@@ -9,7 +9,7 @@ import pytest
 from audit import claims
 from audit.apps import cli
 from audit.claims import importers
-from audit.claims.importers import GIVEN
+from audit.claims.importers import GIVEN, writer
 from audit.claims.importers.material import Given
 from tests.importers import published
 
@@ -88,6 +88,18 @@ def test_one_line_says_what_was_chosen_and_it_is_the_users(
     assert not any(GIVEN in one for one in own)
     counting = [one for one in found.choices if "a failure counts" in one]
     assert len(counting) == 1 and f"{name} = {found.shapes.emulated[0][name]}" in counting[0]
+
+
+def test_a_ratio_of_the_user_is_the_one_of_its_gpu_and_the_sources_stay_for_others(tmp_path: Path) -> None:
+    source = published.write(tmp_path / "source", **published.FORMATS["archive"])
+    given = Given(gpu="H100", claimed=(("T4", 4.2), ("H100", 3.0)))
+    stated = importers.read([source], given=Given(gpu="H100"))
+    writer.write(stated, tmp_path / "stated")
+    writer.write(importers.read([source], given=given), tmp_path / "given")
+    (own,) = claims.load(str(tmp_path / "stated")).claim.speedup
+    found = claims.load(str(tmp_path / "given")).claim.speedup
+    assert own.gpu == "H100" and own.ratio != 3.0
+    assert {one.gpu: one.ratio for one in found} == {"T4": 4.2, "H100": 3.0}
 
 
 @pytest.mark.parametrize("code", [None, "", "None", " None\n"])

@@ -16,8 +16,8 @@ from audit.report import terminal
 MOST = 1 << 40
 """No size and no ratio is larger."""
 Source = Annotated[tuple[Path, ...], Arg("files of one claim, or one folder", "SOURCE")]
-Tolerance = Annotated[float | None, Arg("what results are held to, if the source does not say", "RELATIVE")]
-Ratios = Annotated[tuple[str, ...], Arg("a published ratio, if the source does not say", "GPU=RATIO")]
+Tolerance = Annotated[float | None, Arg("what results are held to, in place of the source's own", "RELATIVE")]
+Ratios = Annotated[tuple[str, ...], Arg("a published ratio, in place of the source's own for that GPU", "GPU=RATIO")]
 Sizes = Annotated[tuple[str, ...], Arg("a size, in place of the source's own", "NAME=SIZE")]
 
 
@@ -31,7 +31,9 @@ def import_claim(  # noqa: PLR0913  # one argument an option
     row: Annotated[int | None, Arg("the row of a table, the cell of a notebook or the workload; from 1", "N")] = None,
     select: Annotated[str | None, Arg("the row of a table with that value", "COLUMN=VALUE")] = None,
     unit: Annotated[str | None, Arg("of published times: ms, us, s or ns", "UNIT")] = None,
-    gpu: Annotated[str | None, Arg("where published figures were taken, if the source does not say", "NAME")] = None,
+    gpu: Annotated[
+        str | None, Arg("where published figures were taken, in place of what the source says", "NAME")
+    ] = None,
     tolerance: Tolerance = None,
     claimed: Ratios = (),
     shape: Sizes = (),

@@ -66,7 +66,8 @@ SHOWN = {"tolerance": "--tolerance 1e-3", "shapes": "--shape N=64", "shapes.emul
 def read(paths: Sequence[Path], *, given: Given | None = None, format_: str | None = None) -> Imported:
     """Return the claim in those files, or in that folder.
 
-    The user says what the source does not (`given`), and the format where the content should not decide it.
+    What the user says (`given`) stands in the place of the source's own. The user names the format where the content
+    should not decide it.
 
     Raises:
         BadInput: no importer takes this, or what it finds cannot be read; one sentence.

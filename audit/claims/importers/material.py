@@ -25,8 +25,8 @@ _TABLES = (".parquet", ".csv", ".jsonl", ".json", ".ndjson", ".gz")
 
 @dataclass(frozen=True)
 class Given:
-    """Facts from the user that the source lacks: the row, the unit of its times, the GPU they were taken on, the
-    tolerance, ratios by GPU and sizes by name."""
+    """Facts from the user, in place of the source's own: the row, the unit of its times, the GPU they were taken on,
+    the tolerance, ratios by GPU and sizes by name."""
 
     row: int | None = None
     select: tuple[str, str] | None = None
