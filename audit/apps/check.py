@@ -39,7 +39,7 @@ def check(  # noqa: PLR0913  # one argument an option of the command
     *,
     tolerance: float | None = None,
     shape: Mapping[str, int] | None = None,
-    claimed: Mapping[str, float] | None = None,
+    claimed: Mapping[str, float | None] | None = None,
     device: str = "auto",
     out: Path | str | None = None,
     seed: int | None = None,
@@ -56,7 +56,7 @@ def check(  # noqa: PLR0913  # one argument an option of the command
             None where the reference's file has `get_inputs`.
         tolerance: the relative tolerance, in place of the file's own.
         shape: sizes in place of the file's own.
-        claimed: the published ratios, baseline time over kernel time, by GPU.
+        claimed: the published ratios, baseline time over kernel time, by GPU; None names a GPU that the kernel is for.
         device: "auto", "cuda" or "emulated".
         out: keeps claim folder, record and report; None keeps nothing but the record that is returned.
         seed: of the inputs; None draws one.
@@ -131,7 +131,7 @@ def _options(given: Given) -> Iterator[str]:
     if given.tolerance is not None:
         yield from ("--tolerance", f"{given.tolerance:g}")
     for option, pairs in (("--claimed", given.claimed), ("--shape", given.shape)):
-        yield from (option, *(f"{name}={value}" for name, value in pairs)) if pairs else ()
+        yield from (option, *(name if value is None else f"{name}={value}" for name, value in pairs)) if pairs else ()
 
 
 def _files(kernel: Source, reference: Source, inputs: Callable[[], list[Any]] | None, folder: Path) -> list[Path]:

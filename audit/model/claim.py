@@ -149,7 +149,10 @@ class Original(Frozen):
 
 
 class Claim(Frozen):
-    """Everything `claim.toml` says; the one ordered list of variants is `variant`."""
+    """Everything `claim.toml` says; the one ordered list of variants is `variant`.
+
+    `gpus` names GPUs that the kernel is for, without a number.
+    """
 
     name: Annotated[str, Field(pattern=r"^[a-z0-9_]+$")]
     title: str
@@ -163,6 +166,7 @@ class Claim(Frozen):
     harness: Harness = Harness()
     tolerance: Tolerance
     shapes: Shapes
+    gpus: tuple[str, ...] = ()
     speedup: tuple[Speedup, ...] = ()
     observation: tuple[Observation, ...] = ()
     variant: tuple[Variant, ...] = Field(min_length=1, max_length=80)

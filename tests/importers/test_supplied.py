@@ -8,6 +8,7 @@ import pytest
 
 from audit import claims
 from audit.apps import cli
+from audit.build.emulated.device import capability_named
 from audit.claims import importers
 from audit.claims.importers import GIVEN, writer
 from audit.claims.importers.material import Given
@@ -55,7 +56,10 @@ def test_what_is_typed_becomes_a_claim(tmp_path: Path, capsys: pytest.CaptureFix
     [
         (["--tolerance", "-1"], "--tolerance -1: a tolerance is finite and not negative"),
         (["--claimed", "T4=fast"], "--claimed fast: no number above zero; write it as in --claimed T4=4.2"),
-        (["--claimed", "4.2"], "--claimed 4.2: write NAME=VALUE"),
+        (["--claimed", "4.2"], "--claimed 4.2: write GPU=RATIO, or one of T4, "),
+        (["--claimed", "H100="], "--claimed : no number above zero"),
+        (["--claimed", "=2"], "--claimed =2: write NAME=VALUE"),
+        (["--claimed", "Voodoo2"], "--claimed Voodoo2: write GPU=RATIO, or one of T4, "),
         (["--shape", "rows=1.5"], "--shape rows=1.5: a size is a whole number"),
         (["--shape", "columns=3"], "--shape columns: no size of this claim; known: rows"),
     ],
@@ -100,6 +104,26 @@ def test_a_ratio_of_the_user_is_the_one_of_its_gpu_and_the_sources_stay_for_othe
     found = claims.load(str(tmp_path / "given")).claim.speedup
     assert own.gpu == "H100" and own.ratio != 3.0
     assert {one.gpu: one.ratio for one in found} == {"T4": 4.2, "H100": 3.0}
+
+
+@pytest.mark.parametrize(
+    ("named", "gpus", "ratios", "modelled"),
+    [
+        (["H100"], ("H100",), [], 90),
+        (["nvidia h200"], ("H200",), [], 90),
+        (["H100", "A100=2"], ("H100",), [2.0], 80),
+        (["H100=1.3"], (), [1.3], 90),
+        ([], (), [], 75),
+    ],
+)
+def test_a_gpu_without_a_ratio_is_the_one_that_the_emulated_device_models(
+    named: list[str], gpus: tuple[str, ...], ratios: list[float], modelled: int, tmp_path: Path
+) -> None:
+    assert run(tmp_path, "--tolerance", "1e-3", *(["--claimed", *named] if named else [])) == 0
+    claim = claims.load(str(tmp_path / "claim")).claim
+    assert claim.gpus == gpus and [one.ratio for one in claim.speedup] == ratios
+    assert capability_named(claim) == modelled
+    assert ("# missing: speedup" in (tmp_path / "claim" / "claim.toml").read_text()) == (not ratios)
 
 
 @pytest.mark.parametrize("code", [None, "", "None", " None\n"])

@@ -17,7 +17,10 @@ MOST = 1 << 40
 """No size and no ratio is larger."""
 Source = Annotated[tuple[Path, ...], Arg("files of one claim, or one folder", "SOURCE")]
 Tolerance = Annotated[float | None, Arg("what results are held to, in place of the source's own", "RELATIVE")]
-Ratios = Annotated[tuple[str, ...], Arg("a published ratio, in place of the source's own for that GPU", "GPU=RATIO")]
+Ratios = Annotated[
+    tuple[str, ...],
+    Arg("a published ratio, in place of the source's own for that GPU; or a GPU that the kernel is for", "GPU[=RATIO]"),
+]
 Sizes = Annotated[tuple[str, ...], Arg("a size, in place of the source's own", "NAME=SIZE")]
 
 
@@ -75,9 +78,10 @@ def check(  # noqa: PLR0913  # one argument an option
     return ended(record, place, wanted, failing=failing, json=json)
 
 
-def _ratios(texts: tuple[str, ...]) -> tuple[tuple[str, float], ...]:
-    pairs = [_split(text, "--claimed", "NAME=VALUE") for text in texts]
-    return tuple((name, _number(value, "--claimed", "T4=4.2")) for name, value in pairs)
+def _ratios(texts: tuple[str, ...]) -> tuple[tuple[str, float | None], ...]:
+    """Return GPUs and their ratios; None of a GPU that is named alone."""
+    pairs = [_split(text, "--claimed", "NAME=VALUE") if "=" in text else (text, None) for text in texts]
+    return tuple((name, None if value is None else _number(value, "--claimed", "T4=4.2")) for name, value in pairs)
 
 
 def sizes(texts: tuple[str, ...]) -> tuple[tuple[str, int], ...]:

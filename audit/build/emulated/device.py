@@ -94,9 +94,9 @@ def in_order(order: str) -> dict[str, Any]:
 
 
 def capability_named(claim: Claim) -> int:
-    """Return the compute capability of the oldest GPU whose numbers the claim states; that of a T4 if none is known."""
+    """Return the compute capability of the oldest GPU that the claim names; that of a T4 if none is known."""
     known = table()
-    named = {one.gpu for one in claim.speedup} | {one.gpu for one in claim.observation}
+    named = {*claim.gpus, *(one.gpu for one in claim.speedup)} | {one.gpu for one in claim.observation}
     return min((known[name].compute_capability for name in named & known.keys()), default=T4)
 
 

@@ -32,6 +32,7 @@ from audit.claims.importers import (
 )
 from audit.claims.importers.imported import Figure, Imported, Shapes, Tolerance
 from audit.claims.importers.material import Given, Material
+from audit.model import gpus
 from audit.model.errors import BadInput
 
 
@@ -127,9 +128,12 @@ def _with_given(imported: Imported, given: Given) -> Imported:
         figures = [
             Figure("the baseline", published.checked(ratio, where=f"--claimed {gpu}"), "ratio",
                    published.gpu_named(gpu), GIVEN, by="the user")
-            for gpu, ratio in given.claimed
+            for gpu, ratio in given.claimed if ratio is not None
         ]  # fmt: skip
-        imported = _without(replace(imported, figures=(*figures, *imported.figures)), "speedup")
+        named = tuple(_known(gpu) for gpu, ratio in given.claimed if ratio is None)
+        imported = replace(imported, gpus=named, figures=(*figures, *imported.figures))
+        imported = _without(imported, "speedup") if figures else imported
+        imported = _chosen(imported, "gpus", ", ".join(named)) if named else imported
     return _with_shape(imported, given) if given.shape else imported
 
 
@@ -143,6 +147,14 @@ def _to_type(imported: Imported, sources: Sequence[Path], folder: Path) -> str |
 
 def _without(imported: Imported, key: str) -> Imported:
     return replace(imported, missing=tuple(one for one in imported.missing if one.key != key))
+
+
+def _known(gpu: str) -> str:
+    """Return the GPU of our table that a name means. Raises BadInput for none: its limits are not known."""
+    name = published.gpu_named(gpu)
+    if name not in gpus.table():
+        raise BadInput(f"--claimed {gpu[:40]}: write GPU=RATIO, or one of {', '.join(gpus.table())} alone")
+    return name
 
 
 def _chosen(imported: Imported, key: str, value: str) -> Imported:

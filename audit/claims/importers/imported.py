@@ -143,6 +143,7 @@ class Imported:
     steps: tuple[str, ...] = ()
     tolerance: Tolerance | None = None
     harness: Harness = field(default_factory=Harness)  # what the published evaluation does with reference and kernel
+    gpus: tuple[str, ...] = ()  # that the kernel is for, without a figure
     figures: tuple[Figure, ...] = ()
     missing: tuple[Missing, ...] = ()
     choices: tuple[str, ...] = ()  # of the importer, in words; each can be changed in `claim.toml`

@@ -26,14 +26,14 @@ _TABLES = (".parquet", ".csv", ".jsonl", ".json", ".ndjson", ".gz")
 @dataclass(frozen=True)
 class Given:
     """Facts from the user, in place of the source's own: the row, the unit of its times, the GPU they were taken on,
-    the tolerance, ratios by GPU and sizes by name."""
+    the tolerance, ratios by GPU (None where a GPU is named alone) and sizes by name."""
 
     row: int | None = None
     select: tuple[str, str] | None = None
     unit: str | None = None
     gpu: str | None = None
     tolerance: float | None = None
-    claimed: tuple[tuple[str, float], ...] = ()
+    claimed: tuple[tuple[str, float | None], ...] = ()
     shape: tuple[tuple[str, int], ...] = ()
 
 

@@ -102,7 +102,8 @@ def _head(imported: Imported) -> str:
 def _top(imported: Imported, name: str) -> str:
     keys = {"name": name, "title": imported.title, "task": imported.task, "dtype": imported.dtype}
     keys |= {"entry": imported.claimed.entry} if imported.claimed else {}
-    return _table("", {key: quoted(value) for key, value in {**keys, "baseline": imported.baseline}.items()})
+    values = {key: quoted(value) for key, value in {**keys, "baseline": imported.baseline}.items()}
+    return _table("", values | ({"gpus": _list(imported.gpus)} if imported.gpus else {}))
 
 
 def _source(imported: Imported) -> str:
