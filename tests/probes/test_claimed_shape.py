@@ -21,7 +21,7 @@ from audit.probes.claimed_shape import Launched
 from audit.probes.references import References
 from audit.probes.target import Target
 from audit.run.arguments import as_bytes
-from audit.run.launches import described, write_described
+from audit.run.launches import write_described
 from audit.run.results import digest_of
 
 CONFIGURATION = Configuration(
@@ -389,17 +389,16 @@ def test_blocks_beside_undefined_behaviour_are_wrong_where_every_order_and_fill_
 
 
 def test_described_arguments_take_no_room(tmp_path: Path) -> None:
-    values = [torch.randn(512, 1024), 3, torch.zeros(7, dtype=torch.int64)]
-    result = described(values)
-    assert [getattr(one, "shape", one) for one in result] == [torch.Size([512, 1024]), 3, torch.Size([7])]
-    assert result[2].dtype == torch.int64
-    reference = SimpleNamespace(inputs=lambda shape, generator: [torch.randn(shape["n"], 4, generator=generator)])
-    (event,) = write_described([{"n": 1 << 20}], cast(Any, reference), tmp_path)
-    assert event == {"described": 0, "raised": None, "bytes": 16 << 20}
+    def inputs(shape: dict[str, int], generator: torch.Generator) -> list[Any]:
+        return [torch.randn(shape["n"], 4, generator=generator), 3, torch.zeros(7, dtype=torch.int64)]
+
+    (event,) = write_described([{"n": 1 << 20}], cast(Any, SimpleNamespace(inputs=inputs)), tmp_path)
+    assert event == {"described": 0, "raised": None, "bytes": (16 << 20) + 56}
     (file,) = tmp_path.glob("*.described.pt")
     assert file.stat().st_size < 10_000
-    (loaded,) = torch.load(file, weights_only=True)
-    assert loaded.shape == (1 << 20, 4)
+    table, number, indices = torch.load(file, weights_only=True)
+    assert (table.shape, number, indices.shape) == (torch.Size([1 << 20, 4]), 3, torch.Size([7]))
+    assert indices.dtype == torch.int64
 
 
 def test_arguments_that_need_values_are_drawn_and_those_that_cannot_be_made_say_why(tmp_path: Path) -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 import re
 from collections.abc import Iterator
+from itertools import chain, takewhile
 
 from audit.review.python_reading import PythonReading
 from audit.review.python_tree import FunctionNode, inside, raises
@@ -164,11 +165,11 @@ def narrow_dtype(reading: PythonReading) -> list[Spot]:
     """
     if _works_in_narrow(reading):
         return []
-    found: dict[int, str] = {}
+    found, drawn = dict[int, str](), _around_draws(reading)
     for call, name in reading.calls():
         method = call.func.attr if isinstance(call.func, ast.Attribute) else ""
         given = [*call.args, *(each.value for each in call.keywords)]
-        if any(DRAWS.fullmatch(reading.name(each)) for each in inside(call.func, ast.Call)):
+        if call.func in drawn:
             continue
         if method in _NARROWS and not given and name != f"torch.{method}":
             found[call.lineno] = f".{method}()"
@@ -181,6 +182,15 @@ def narrow_dtype(reading: PythonReading) -> list[Spot]:
         elif name == "triton.language.dot" and any(ast.unparse(each) in _TF32 for each in call.keywords):
             found[call.lineno] = "a dot product in TF32"
     return [Spot(line, f"{result} rounds values to fewer bits than they came with") for line, result in found.items()]
+
+
+def _around_draws(reading: PythonReading) -> set[ast.AST]:
+    """Return the calls that draw random numbers, and every node around one."""
+    found: set[ast.AST] = set()
+    for call in reading.nodes(ast.Call):
+        if DRAWS.fullmatch(reading.name(call)):
+            found.update(takewhile(lambda node: node not in found, chain([call], reading.ancestors(call))))
+    return found
 
 
 def _works_in_narrow(reading: PythonReading) -> bool:
