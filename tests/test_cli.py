@@ -103,6 +103,8 @@ def test_doctor_runs_the_self_test_of_the_emulated_device(capsys: pytest.Capture
     ("arguments", "words"),
     [
         (["run", "no_such_claim"], "known claims"),
+        (["run", "triangular_m"], "did you mean triangular_mm?"),
+        (["check", "https://example.org/k.cu", "reference.py"], "an address, and nothing is fetched"),
         (["run", "triangular_mm", "--device", "emulated", "--out", "README.md/x"], "README.md/x: cannot be written"),
         (["report", "absent.json"], "absent.json: cannot be read"),
         (["report", "README.md"], "README.md: not JSON"),

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import difflib
 import json
 from dataclasses import dataclass
 from pathlib import Path
@@ -91,8 +92,10 @@ def _folder(name_or_path: str) -> Path:
     for folder in (KERNELS / name_or_path, Path(name_or_path)):
         if (folder / STATEMENT).is_file():
             return folder.resolve()
-    known = ", ".join(names()) or "none"
-    raise BadInput(f"{name_or_path}: no claim of this name and no folder with a claim.toml; known claims: {known}")
+    known = names()
+    near = difflib.get_close_matches(name_or_path, known, n=1)
+    hint = f"did you mean {near[0]}?" if near else f"known claims: {', '.join(known) or 'none'}"
+    raise BadInput(f"{name_or_path}: no claim of this name and no folder with a claim.toml; {hint}")
 
 
 def parse(text: str, where: str, *, older: bool = False) -> Claim:

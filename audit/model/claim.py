@@ -33,7 +33,7 @@ class Source(Frozen):
     authors: str
     published: Annotated[str, Field(pattern=r"^(unknown|\d{4}(-\d{2}(-\d{2})?)?)$")]
     url: str
-    fidelity: Literal["verbatim", "reconstruction"]
+    fidelity: Literal["verbatim", "given", "reconstruction"]
     note: str
 
 

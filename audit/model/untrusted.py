@@ -29,6 +29,8 @@ def size_of(path: Path, *, limit_bytes: int, empty: bool = False) -> int:
     try:
         status = path.stat()
     except (OSError, ValueError) as error:
+        if str(path).startswith(("http:/", "https:/")):
+            raise BadInput(f"{path}: an address, and nothing is fetched; save its file and name that") from error
         raise BadInput(f"{path}: cannot be read ({getattr(error, 'strerror', None) or error})") from error
     if not stat.S_ISREG(status.st_mode):
         raise BadInput(f"{path}: no plain file; name the file to read")

@@ -255,4 +255,4 @@ def _about_times(record: Record) -> list[str]:
 
 
 def _about_source(record: Record) -> list[str]:
-    return [] if record.claim.statement.source.fidelity == "verbatim" else [message("questions.source")]
+    return [message("questions.source")] if record.claim.statement.source.fidelity == "reconstruction" else []

@@ -18,7 +18,7 @@ def lead(record: Record) -> str:
     dtype = () if claim.dtype in claim.baseline else (claim.dtype,)
     who = dict.fromkeys(one.by or claim.source.authors for one in claim.speedup) or (claim.source.authors,)
     return message(
-        "claim.lead" if ratios else "claim.lead_without",
+        "claim.lead" if ratios else "claim.lead_given" if claim.source.fidelity == "given" else "claim.lead_without",
         authors=joined("comma", (message("claim.unnamed") if one == NOT_STATED else Recorded(one) for one in who)),
         audited=message(f"claim.{claim.source.fidelity}"),
         **({"ratios": joined("comma", ratios)} if ratios else {}),

@@ -83,9 +83,9 @@ def _gpus(record: Record) -> list[str]:
 def _claim(record: Record) -> list[str]:
     source = record.claim.statement.source
     floors = message("limitations.floors")
-    if source.fidelity == "verbatim":
-        return [floors]
-    return [message("limitations.reconstruction", note=_note(source.note)), floors]
+    if source.fidelity == "reconstruction":
+        return [message("limitations.reconstruction", note=_note(source.note)), floors]
+    return [floors]
 
 
 def _files(record: Record) -> list[str]:

@@ -15,7 +15,8 @@ from audit.report.view import Code, Link, Report, Table
 
 TEMPLATES = Path(__file__).with_name("templates")
 SPECIAL = re.compile(r"[`*_\[\]|~$#!\\]")
-SIMPLE = re.compile(r"[\w.,:=+/' -]*[\w=']")
+SPAN = re.compile(r"(?! )[^`|\\$]+(?<! )")
+"""What a code span shows as it is: a backtick ends one, a bar ends the cell around it, a notebook reads formulas."""
 ZERO_WIDTH = "&#8203;"
 BACKSLASH = f"&#92;{ZERO_WIDTH}"
 """A notebook takes a plain backslash before a bracket or `begin` for the start of a formula."""
@@ -59,7 +60,7 @@ def escape(text: str) -> Safe:
 def code(text: str) -> Safe:
     """Return a code span where nothing in the text can end one, else escaped text."""
     shown = sanitizer.line(text)
-    return Safe(f"`{shown}`") if SIMPLE.fullmatch(shown) and not shown.startswith(" ") else escape(shown)
+    return Safe(f"`{shown}`") if SPAN.fullmatch(shown) else escape(shown)
 
 
 def link(text: str) -> Safe:

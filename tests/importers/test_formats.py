@@ -94,7 +94,7 @@ def test_it_becomes_a_claim_that_loads(name: str, tmp_path: Path) -> None:
     assert (claim.claimed.file, claim.entry) == (file, entry)
     assert dict(claim.shapes.claimed) == shape
     assert claim.tolerance.relative == relative
-    assert claim.source.fidelity == "verbatim"
+    assert claim.source.fidelity == ("verbatim" if found.url else "given")
     assert found.provenance.split(" ", maxsplit=1)[0].rstrip(":") in claim.source.note
 
 

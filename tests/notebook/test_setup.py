@@ -13,7 +13,8 @@ import pytest
 from audit import __version__
 
 ROOT = Path(__file__).resolve().parents[2]
-AWAY = "Not set up: is the network away? Run this cell again."
+AWAY = "The kit was not fetched: is the network away? Run this cell again."
+UNINSTALLED = "The packages were not installed: pip says why above. Run this cell again."
 URL = "https://github.com/kernel-claim-audit/kernel-claim-audit"
 
 
@@ -71,6 +72,6 @@ def test_packages_that_could_not_be_installed_are_installed_the_next_time(tmp_pa
     (origin / "notebooks" / "requirements-colab.txt").write_text("no-such-file.whl\n", encoding="utf-8")
     subprocess.run(["git", "-c", "user.name=a", "-c", "user.email=a@b", "commit", "-qam", "x"], cwd=origin, check=True)
     done = set_up(kit, str(origin))
-    assert AWAY in done.stdout + done.stderr and kit.exists()
+    assert UNINSTALLED in done.stdout + done.stderr and kit.exists()
     (kit / "notebooks" / "requirements-colab.txt").write_text("", encoding="utf-8")
     assert f"imported from {kit}" in set_up(kit, str(tmp_path / "away")).stdout

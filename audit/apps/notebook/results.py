@@ -40,6 +40,7 @@ MOST_SHOWN = 200_000
 """Characters of a source in a cell."""
 UNMODIFIED = {
     "verbatim": "the published text, compiled unmodified",
+    "given": "the text as it was given, compiled unmodified",
     "reconstruction": "our reconstruction of the published mechanism, compiled unmodified",
 }
 OURS = ("ablation", "repair")

@@ -117,7 +117,7 @@ def _source(imported: Imported) -> str:
         "authors": imported.authors or NOT_STATED,
         "published": imported.published or UNKNOWN,
         "url": imported.url or NOT_STATED,
-        "fidelity": "verbatim",
+        "fidelity": "verbatim" if imported.url else "given",
         "note": note,
     }
     return _table("[source]", {key: quoted(value) for key, value in keys.items()})
