@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -166,6 +167,24 @@ class GemmTask(Task):
         super().__init__(path)
         self._half_sums, self._padded = half_sums, dict(padded)
 
+    @property
+    def baselines(self) -> dict[str, Callable[..., torch.Tensor]]:
+        """The product without padding as torch computes it: by cuBLAS and by cuBLASLt's heuristic, with B row-major
+        (`eager`, `cublaslt`) and column-major (`_tn`)."""
+        rows, columns = partial(self._unpadded, columns=False), partial(self._unpadded, columns=True)
+        return {
+            "eager": rows,
+            "cublas_tn": columns,
+            "cublaslt": partial(_by_cublaslt, rows),
+            "cublaslt_tn": partial(_by_cublaslt, columns),
+        }
+
+    def _unpadded(self, *arguments: torch.Tensor, columns: bool) -> torch.Tensor:
+        a, b, b_col_major, c = arguments
+        m, n, k = (size - self._padded[name] for name, size in zip("MNK", (*c.shape, a.shape[1]), strict=True))
+        second = b_col_major.reshape(b.shape[1], b.shape[0]).t() if columns else b
+        return a[:m, :k] @ second[:k, :n]
+
     def agreeing(self, arguments: Arguments) -> Arguments:
         """Return the arguments with the second layout made again from the first, after a probe has changed inputs."""
         a, b, _, c = arguments
@@ -193,6 +212,15 @@ class GemmTask(Task):
 def col_major(x: torch.Tensor) -> torch.Tensor:
     """Return the elements of a matrix in column-major order, in a tensor of its own shape."""
     return x.t().reshape(x.shape).contiguous()
+
+
+def _by_cublaslt(product: Callable[..., torch.Tensor], *arguments: torch.Tensor) -> torch.Tensor:
+    before = torch.backends.cuda.preferred_blas_library()
+    torch.backends.cuda.preferred_blas_library("cublaslt")
+    try:
+        return product(*arguments)
+    finally:
+        torch.backends.cuda.preferred_blas_library(before)
 
 
 def _rounded_often(a: torch.Tensor, b: torch.Tensor) -> torch.Tensor:

@@ -8,6 +8,7 @@ import pytest
 import torch
 
 from audit import claims
+from audit.build.cuda.compile import checked_flags
 from audit.claims import importers
 from audit.claims.importers import writer
 from audit.model.errors import BadInput
@@ -40,6 +41,21 @@ def test_operands_are_padded_to_the_tiles_and_the_result_is_cut(tmp_path: Path) 
     assert not a[16:].any() and not a[:, 24:].any() and not b[24:].any()
     assert task.oracle(a, b, turned, c).shape == (16, 8)
     assert "c.narrow(0, 0, 16).narrow(1, 0, 8)" in (folder / "claimed.cu").read_text(encoding="utf-8")
+
+
+def test_baselines_multiply_without_padding_by_both_layouts_of_b(tmp_path: Path) -> None:
+    task = load_reference(imported(tmp_path, **{"16_8_24__cu": TILES + published.CUDA_L2}) / "reference.py")
+    arguments = task.inputs(SHAPE, torch.Generator().manual_seed(1))
+    rows, columns = (task.BASELINES[name](*arguments) for name in ("eager", "cublas_tn"))
+    assert rows.shape == (16, 8) and torch.allclose(rows, task.reference(*arguments), rtol=1e-2, atol=1e-2)
+    assert torch.equal(rows, columns) and {"cublaslt", "cublaslt_tn"} < {*task.BASELINES}
+    arguments[2] = torch.zeros_like(arguments[2])
+    assert not task.BASELINES["cublas_tn"](*arguments).any() and task.BASELINES["eager"](*arguments).any()
+
+
+def test_operators_of_halves_stay_as_the_sets_own_flags_have_it(tmp_path: Path) -> None:
+    claim = claims.load(str(imported(tmp_path, **published.FORMATS["cuda_l2"]))).claim
+    assert "-U__CUDA_NO_HALF_OPERATORS__" in checked_flags(claim.protocol.flags)
 
 
 def test_a_changed_operand_changes_both_of_its_layouts(tmp_path: Path) -> None:

@@ -36,7 +36,12 @@ _FUNCTION = re.compile(r"\bvoid\s+(cuda_l2_(a100|h100|3090)_fp(16|32))\s*\(")
 _SHAPE = re.compile(r"\d{1,6}_\d{1,6}_\d{1,6}\.cu")
 _TILE = re.compile(r"\b(BM|BN|BK)\s*=\s*Int\s*<\s*(\d{1,5})\s*>")
 _GPUS = {"a100": ("A100", 80), "h100": ("H100", 90), "3090": ("RTX 3090", 86)}
-FLAGS = ("-O3", "-std=c++17", "--expt-relaxed-constexpr", "--expt-extended-lambda", "--use_fast_math")
+FLAGS = (
+    "-O3", "-std=c++17", "-U__CUDA_NO_HALF_OPERATORS__", "-U__CUDA_NO_HALF_CONVERSIONS__",
+    "-U__CUDA_NO_HALF2_OPERATORS__", "-U__CUDA_NO_BFLOAT16_CONVERSIONS__", "--expt-relaxed-constexpr",
+    "--expt-extended-lambda", "--use_fast_math",
+)  # fmt: skip
+"""The set's own, without folders of headers and libraries; torch's builder else takes the operators of halves away."""
 FILE, COLUMN, BASELINE = "kernel.cu", "mnk", "torch.matmul"
 OPERAND_C = 3
 """The place of the tensor that the function writes into."""

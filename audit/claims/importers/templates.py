@@ -112,7 +112,8 @@ def _benchmark(options: Options) -> str:
 def _gemm(options: Options) -> str:
     """`file`, any of `original/`; `half_sums`; `padded`, zeros behind M, N and K."""
     text = f"half_sums={options['half_sums']!r}, padded={shown(options['padded'])}"
-    return f"TASK = GemmTask(ORIGINAL / {shown(options['file'])}, {text})\nagreeing = TASK.agreeing\n"
+    task = f"TASK = GemmTask(ORIGINAL / {shown(options['file'])}, {text})"
+    return f"{task}\nagreeing, BASELINES = TASK.agreeing, TASK.baselines\n"
 
 
 def axes_function(axes: Sequence[tuple[str, str]]) -> str:
