@@ -1,10 +1,11 @@
-"""Write the tables of verdicts, and the figures of their pages, from what `ask.py` kept.
+"""Write the tables of verdicts, and the figures of their pages, from what `quoted_ask.py` kept.
 
-    python bench/quoted/pages.py OUT...
+    python bench/quoted/quoted_pages.py OUT...
 
-OUT are folders of `ask.py`; of a case in several the last counts, and a case in none keeps its committed row. Records
-are judged by the rules of today, the timed one where there is one. Writes `verdicts.csv` and the parts between markers
-in `README.md` of each set under `reports/datasets/`, and prints these. `readings.csv` is what readers made of failures.
+OUT are folders of `quoted_ask.py`; of a case in several the last counts, and a case in none keeps its committed row.
+Records are judged by the rules of today, the timed one where there is one. Writes `verdicts.csv` and the parts between
+markers in `README.md` of each set under `reports/datasets/`, and prints these. `readings.csv` is what readers made of
+failures.
 """
 
 from __future__ import annotations
@@ -19,15 +20,15 @@ from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
-from ask import of_record, ratios
-from choose import CASES, ROOT
+from quoted_ask import of_record, ratios
+from quoted_cases import CASES, ROOT
 
 from audit import judge
 from audit.apps.selftest.score import interval
 from audit.measure.comparison import EAGER
 from audit.model import store
 
-SETS = ("stanford", "trimul", "robust_kbench", "cuda_l2")
+SETS = ("stanford", "trimul", "robust_kbench", "cuda_l2_sample")
 VERDICTS, READINGS = "verdicts.csv", "readings.csv"
 FOUND = ("outcome", "verdict", "device", "hints", "evidence", "ms", "ratio_eager", "low", "high", "ratio_strongest",
          "strongest", "doubt")  # fmt: skip

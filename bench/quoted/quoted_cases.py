@@ -1,6 +1,6 @@
 """Import the kernels of sets that are often quoted, and order them for one visit to a GPU.
 
-    python bench/quoted/choose.py CHECKOUTS OUT
+    python bench/quoted/quoted_cases.py CHECKOUTS OUT
 
 CHECKOUTS holds good-kernels, K-Search, reference-kernels, robust-kbench and CUDA-L2 under these names. Writes a claim
 folder a case and `order.txt` to OUT, and `cases.csv` of each set under `reports/datasets/`: names, SHA-256, published
@@ -112,7 +112,7 @@ def robust_kbench(root: Path) -> Iterator[Case]:
         yield Case("robust_kbench", f"{task}_{way}", files, Given(claimed=(("H100", ratio),)), row=said)
 
 
-def cuda_l2(root: Path) -> Iterator[Case]:
+def cuda_l2_sample(root: Path) -> Iterator[Case]:
     """Yield the sample, a kernel of each stratum in turn."""
     figures = root / "CUDA-L2/eval_results/cuda_l2_h100_F32F16F16F32_speedup_offline.csv"
     with figures.open(newline="", encoding="utf-8") as file:
@@ -130,7 +130,7 @@ def cuda_l2(root: Path) -> Iterator[Case]:
         of = _stratum(name, rows[name])
         row = {"stratum": of, "of_stratum": len(strata[of]), "published": _strongest(rows[name]),
                "published_matmul": rows[name][BASELINES[0]]}  # fmt: skip
-        yield Case("cuda_l2", name, (path, figures), gib=2.0 + _elements(name) * 40 / 2**30, row=row)
+        yield Case("cuda_l2_sample", name, (path, figures), gib=2.0 + _elements(name) * 40 / 2**30, row=row)
 
 
 def _strongest(row: dict[str, str]) -> float:
@@ -201,7 +201,7 @@ def main() -> None:
     shutil.rmtree(given.out, ignore_errors=True)
     given.out.mkdir(parents=True)
     order = []
-    for of in (stanford, trimul, robust_kbench, cuda_l2):
+    for of in (stanford, trimul, robust_kbench, cuda_l2_sample):
         cases = [*of(given.checkouts)]
         rows = [put(case, given.out) for case in cases]
         order += [f"{case.folder} {case.gib:.1f}" for case, row in zip(cases, rows, strict=True) if not row["refused"]]

@@ -1,9 +1,9 @@
-"""Audit the cases of `choose.py` on a GPU, for their values, and beside or after that for their times.
+"""Audit the cases of `quoted_cases.py` on a GPU, for their values, and beside or after that for their times.
 
-    python bench/quoted/ask.py CLAIMS OUT [--times] [--jobs N] [--until S] [--limit S] [--gib G] [--device cuda]
+    python bench/quoted/quoted_ask.py CLAIMS OUT [--times] [--jobs N] [--until S] [--limit S] [--gib G] [--device cuda]
                                [--only CASE...]
 
-CLAIMS is the folder that `choose.py` wrote. Each case is audited in a process of its own on one of the GPUs in
+CLAIMS is the folder that `quoted_cases.py` wrote. Each case is audited in a process of its own on one of the GPUs in
 CUDA_VISIBLE_DEVICES, ended with its descendants at its limit; what it found before counts. With `--times` a case is
 timed as soon as its values are known, one at a time on each GPU: give that GPU, and some cores, nothing else to do. OUT
 keeps a record and a state (JSON) of each; the same command goes on where it was cut.
@@ -27,7 +27,7 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
-from choose import ORDER
+from quoted_cases import ORDER
 
 from audit import claims, judge
 from audit.audit import Audit
