@@ -20,6 +20,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
 from itertools import zip_longest
 from pathlib import Path
+from typing import Any
 
 from audit.claims import importers
 from audit.claims.importers import writer
@@ -33,9 +34,12 @@ ORDER, CASES = "order.txt", "cases.csv"
 STANFORD = {"matmulfp32": 1.013, "conv2d": 1.799, "conv2d_relu_maxpool": 2.901, "softmax": 1.118, "layernorm": 4.844,
             "layernorm2": None}  # fmt: skip
 """Ratios over torch in fp32 on an L40S, as the set's page of 2025-05-28 states them."""
-TRIMUL = {"claimed": {"seqlen": 512, "bs": 1, "dim": 128, "hiddendim": 128},
-          "others": ({"seqlen": 32, "bs": 1, "dim": 128, "hiddendim": 128},
-                     {"seqlen": 64, "bs": 2, "dim": 256, "hiddendim": 128})}  # fmt: skip
+_TESTS = ({"seqlen": 32, "bs": 1, "dim": 128, "hiddendim": 128}, {"seqlen": 64, "bs": 2, "dim": 256, "hiddendim": 128})
+TRIMUL: dict[str, Any] = {
+    "claimed": {"seqlen": 512, "bs": 1, "dim": 128, "hiddendim": 128},
+    "others": _TESTS,
+    "emulated": _TESTS,
+}
 """A benchmark of the task and two of its tests; larger ones take gigabytes in float64."""
 FRESH = """
 
@@ -180,8 +184,8 @@ def _changed(imported: Imported, case: Case) -> Imported:
     """Return the claim at sizes that fit a visit, and with new dicts for each call where these are asked for."""
     if case.of != "trimul":
         return replace(imported, name=case.folder)
-    shapes = replace(imported.shapes, claimed=TRIMUL["claimed"], others=TRIMUL["others"], emulated=TRIMUL["others"])
-    claimed = imported.claimed
+    assert imported.shapes is not None and imported.claimed is not None  # an auditable claim has both
+    shapes, claimed = replace(imported.shapes, **TRIMUL), imported.claimed
     if case.fresh:
         data = claimed.data + FRESH.encode()
         claimed = replace(claimed, data=data, added="a function that hands the inputs on as one tuple, in new dicts")
