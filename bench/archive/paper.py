@@ -12,7 +12,7 @@ from tables import LEAST, lined
 
 from audit import judge
 from audit.apps.pages import self_test
-from audit.apps.pages.tables import ratios_claimed
+from audit.apps.selftest.score import rates, shortfalls
 
 LINTS = {
     "cuda_l1": ("Median against the strongest", "Rows whose own baselines", "Published figures"),
@@ -80,20 +80,41 @@ def lint(name: str) -> str:
     return "\n".join(line for start in LINTS[name] for line in short if line.startswith(f"- {start}"))
 
 
+def lint_table(name: str, title: str) -> str:
+    """Return the table of a lint that stands under that title."""
+    page = (ROOT / "reports" / "datasets" / name / "lint.md").read_text(encoding="utf-8")
+    found = page.partition(f"**{title}**\n\n")[2].partition("\n\n")[0]
+    if not found.startswith("|"):
+        raise SystemExit(f"{name}/lint.md has no table of the title {title}")
+    return found
+
+
 def reconstructions() -> str:
-    """Return claim, published ratio and verdict of each reconstruction, on its GPU where one was asked."""
-    lines = []
+    """Return how many reconstructions have each verdict, on the GPU where one was asked, and their names."""
+    found: dict[str, list[str]] = {}
     for folder in sorted({path.parents[1] for path in (ROOT / "reports").glob("*/*/record.json")}):
-        every = [(path.parent.name, judge.opened(path)) for path in sorted(folder.glob("*/record.json"))]
-        place, record = sorted(every, key=lambda one: one[1].device.kind == "cuda")[-1]
-        link = f"[{folder.name}](../reports/{folder.name}/{place}/report.md)"
-        lines.append((link, record.claim.statement.title, ratios_claimed(record), record.verdict.name))
-    return lined(("Claim", "What was claimed", "Published ratio", "Verdict"), lines)
+        records = [judge.opened(path) for path in sorted(folder.glob("*/record.json"))]
+        last = sorted(records, key=lambda record: record.device.kind == "cuda")[-1]
+        found.setdefault(last.verdict.name, []).append(f"`{folder.name}`")
+    told = "; ".join(f"*{verdict}* ({len(names)}): {', '.join(names)}" for verdict, names in found.items())
+    return (
+        f"{sum(map(len, found.values()))} claims were written again by us from published facts, and audited on a "
+        f"GPU where one was there: {told}. "
+        "[Published ratios, root causes and reports](gallery.md#ten-published-mechanisms)."
+    )
 
 
 def error_rates() -> str:
-    """Return the kit's own error rates, as the README has them."""
-    return self_test.part(ROOT / "reports" / "self_test").rstrip("\n")
+    """Return the kit's own error rates on each device, a row a run over controls."""
+    lines = []
+    for record in self_test.last(self_test.published(ROOT / "reports" / "self_test")):
+        known, device = rates(record.rows), record.device.name
+        name = f"{device}, short of the aim" if shortfalls(record) else device
+        caught = known.proved if self_test.blind(record) else known.caught
+        kind = "blind, proved" if self_test.blind(record) else "made for a probe, caught"
+        failed = f"{known.falsely_failed} of {known.known_good}"
+        lines.append((name, kind, f"{caught} of {known.known_bad}", failed))
+    return lined(("Device", "Controls", "Known-bad", "Known-good, falsely failed"), lines, right=2)
 
 
 def gallery(rows: Sequence[Row]) -> str:

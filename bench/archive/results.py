@@ -26,6 +26,9 @@ import raw
 import tables
 from committed import FOLDER, ROOT, Row, read, sample, write, write_parquet
 
+from audit.apps.pages import filled
+
+SCRIPT = "bench/archive/results.py"
 HERE = FOLDER.relative_to(ROOT).as_posix()
 PARTS: Mapping[str, Mapping[str, Callable[[Sequence[Row]], str]]] = {
     f"{HERE}/README.md": {
@@ -41,7 +44,16 @@ PARTS: Mapping[str, Mapping[str, Callable[[Sequence[Row]], str]]] = {
         "gpu": tables.gpu,
     },
     f"{HERE}/note.md": {"headline": lambda rows: tables.headline(sample(rows))},
-    "docs/gallery.md": {"archive": lambda rows: paper.gallery(sample(rows))},
+    "docs/gallery.md": {
+        "archive": lambda rows: paper.gallery(sample(rows)),
+        "cuda_l2": lambda _: paper.lint("cuda_l2"),
+    },
+    "reports/datasets/cuda_l2/README.md": {
+        "cuda_l2": lambda _: paper.lint("cuda_l2"),
+        "medians": lambda _: paper.lint_table("cuda_l2", "Median ratio per GPU, by baseline"),
+        "work": lambda _: paper.lint_table("cuda_l2", "Geometric means of ratios, by the work of the rows"),
+    },
+    "reports/datasets/cuda_l2/note.md": {"cuda_l2": lambda _: paper.lint("cuda_l2")},
     "docs/findings.md": {
         "abstract": lambda rows: paper.abstract(sample(rows)),
         "families": lambda rows: tables.families(sample(rows)).replace("](figures", f"](../{HERE}/figures"),
@@ -59,19 +71,9 @@ PARTS: Mapping[str, Mapping[str, Callable[[Sequence[Row]], str]]] = {
 def pages(rows: Sequence[Row]) -> dict[Path, str]:
     """Return every page with its parts made anew, by its path."""
     return {
-        ROOT / name: _filled(ROOT / name, {part: make(rows) for part, make in parts.items()})
+        ROOT / name: filled(ROOT / name, {part: make(rows) for part, make in parts.items()}, by=SCRIPT)
         for name, parts in PARTS.items()
     }
-
-
-def _filled(path: Path, parts: Mapping[str, str]) -> str:
-    text = path.read_text(encoding="utf-8")
-    for name, made in parts.items():
-        begin, end = f"<!-- {name}: printed by bench/archive/results.py -->\n", f"<!-- end of {name} -->\n"
-        if text.count(begin) != 1 or text.count(end) != 1:
-            raise SystemExit(f"{path}: {begin.strip()} and {end.strip()} must stand there once each")
-        text = text.partition(begin)[0] + begin + made + "\n" + end + text.partition(end)[2]
-    return text
 
 
 def _screened(kernels: Path, folders: list[Path], gpu: Path | None) -> None:

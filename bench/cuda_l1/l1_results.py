@@ -1,11 +1,11 @@
-"""Write the table of rows of CUDA-L1 with what is known of each, and its counts into the page beside it.
+"""Write the table of rows of CUDA-L1 with what is known of each, and its counts into the pages.
 
     python bench/cuda_l1/l1_results.py FILE OUT... [--values JSON...] [--times JSON...]
 
 FILE as in `l1_screen.py`, OUT folders of it; of a row in several the last counts. JSON are `values.json` and
 `times.json` of `l1_on_gpu.py`; where the files of its rows lie beside one, they are judged again by the rules of today.
-Writes `verdicts.csv` under `reports/datasets/cuda_l1/`, and the counts in its `README.md`; `readings.csv` there has
-what readers of the sources made of failures.
+Writes `verdicts.csv` under `reports/datasets/cuda_l1/`, and all that `l1_pages.py` makes from it; `readings.csv` there
+has what readers of the sources made of failures.
 """
 
 from __future__ import annotations
@@ -13,12 +13,10 @@ from __future__ import annotations
 import argparse
 import csv
 import json
-from collections import Counter
 from collections.abc import Callable, Sequence
 from pathlib import Path
-from statistics import median
-from typing import Any
 
+import l1_pages
 from l1_kinds import (
     CACHE,
     FALLS_BACK,
@@ -33,6 +31,7 @@ from l1_kinds import (
     kind_of,
 )
 from l1_on_gpu import summary
+from l1_pages import FOLDER, NOT_ASKED, Known
 from l1_screen import Row, rows
 
 from audit import judge
@@ -44,20 +43,16 @@ from audit.report import safe_csv
 from audit.review import process
 from audit.review.process import Source
 
-FOLDER = Path(__file__).resolve().parents[2] / "reports" / "datasets" / "cuda_l1"
 COLUMNS = (
     "id", "sha256", "state", "hints", "emulated", "task", "gpu", "torch_refuses", "published", "eager", "compile",
     "do_bench", "doubt", "evidence", "read",
 )  # fmt: skip
 EVIDENCE = 240
 """Characters of a piece of evidence that are kept."""
-NOT_ASKED = "not asked"
 KERNEL = "__global__"
 """In the text of a source with a kernel, also one that is compiled from a string or from a file that it writes."""
 REFUSALS = ("review.undeclared_binding", "review.second_module")
 """The hints of the source review that torch cannot build an extension."""
-FAILURES = ("wrong", "undefined", "aliased result", "reduced precision", "mistimed", "vacuous", "overstated")
-Known = dict[str, Any]
 Screened = tuple[Attempt, tuple[Finding, ...], str]
 """An attempt, the findings of its record, and whether the task can tell."""
 
@@ -144,48 +139,6 @@ def latest(files: Sequence[Path], whole: Callable[[Known], bool]) -> dict[str, K
     return {one["id"]: one for one in every if whole(one)}
 
 
-def counted(every: Sequence[Known], column: str, head: str) -> str:
-    """Return the counts of a column as a table in Markdown."""
-    number = Counter(row[column] or NOT_ASKED for row in every)
-    lines = [f"| {head} | Rows | Share |", "| --- | ---: | ---: |"]
-    lines += [f"| {name} | {count} | {count / len(every):.1%} |" for name, count in number.most_common()]
-    return "\n".join(lines)
-
-
-def crossed(every: Sequence[Known]) -> str:
-    """Return states beside the answers of both devices, as a table in Markdown."""
-    number = Counter((row["state"], row["emulated"] or NOT_ASKED, row["gpu"] or NOT_ASKED) for row in every)
-    lines = ["| State | Emulated device | On the GPU | Rows |", "| --- | --- | --- | ---: |"]
-    return "\n".join([*lines, *(f"| {' | '.join(names)} | {count} |" for names, count in sorted(number.items()))])
-
-
-def readings(every: Sequence[Known]) -> str:
-    """Return what readers of the sources made of each verdict, as a table in Markdown; one of the GPU comes first."""
-    number = Counter((row["gpu"] if row["gpu"] in FAILURES else row["emulated"], row["read"]) for row in every)
-    lines = ["| Verdict | Reading of the source | Rows |", "| --- | --- | ---: |"]
-    failed = sorted((*key, count) for key, count in number.items() if key[0] in FAILURES)
-    return "\n".join([*lines, *(f"| {name} | {read or 'not read'} | {count} |" for name, read, count in failed)])
-
-
-def ratios(every: Sequence[Known]) -> str:
-    """Return the ratios that were measured beside the published ones, as a table in Markdown."""
-    timed = [row for row in every if row.get("eager")]
-    if not timed:
-        return "NOT MEASURED"
-    head = "| State | Rows timed | Published, median | Measured against eager, median | Against torch.compile, median |"
-    lines = [head, "| --- | ---: | ---: | ---: | ---: |"]
-    for name in sorted({row["state"] for row in timed}):
-        own = [row for row in timed if row["state"] == name]
-        medians = [_median([row.get(column) for row in own]) for column in ("published", "eager", "compile")]
-        lines.append(f"| {name} | {len(own)} | {' | '.join(medians)} |")
-    return "\n".join(lines)
-
-
-def _median(cells: Sequence[Any]) -> str:
-    known = [float(one) for one in cells if one]
-    return f"{median(known):.2f}x" if known else "NOT MEASURED"
-
-
 def main() -> None:
     """Write the table and the counts."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
@@ -208,22 +161,7 @@ def main() -> None:
     ]
     cells = [[row.get(column, "") for column in COLUMNS] for row in every]
     (FOLDER / "verdicts.csv").write_text(safe_csv.text(COLUMNS, cells), encoding="utf-8")
-    with_code = [row for row in every if row["state"] != NO_CODE]
-    parts = {
-        "states": counted(every, "state", "State"),
-        "refused": f"{sum(bool(row['torch_refuses']) for row in every)} of {len(with_code)} rows with code",
-        "devices": crossed(with_code),
-        "readings": readings(with_code),
-        "ratios": ratios(with_code),
-    }
-    page = FOLDER / "README.md"
-    text = page.read_text(encoding="utf-8")
-    for name, part in parts.items():
-        begin, end = f"<!-- {name} -->\n", f"<!-- end of {name} -->"
-        before, rest = text.split(begin)
-        text = f"{before}{begin}{part}\n{end}{rest.split(end)[1]}"
-    page.write_text(text, encoding="utf-8")
-    print(*parts.values(), sep="\n\n")
+    l1_pages.write()
 
 
 if __name__ == "__main__":

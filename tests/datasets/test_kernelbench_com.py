@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import csv
-import importlib.util
+import importlib
 import json
 import shutil
 import sys
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from types import ModuleType
 from typing import Any
@@ -14,19 +15,31 @@ from typing import Any
 import pytest
 
 ROOT = Path(__file__).parents[2]
+BENCH = ROOT / "bench" / "kernelbench_com"
 PAGE = ROOT / "reports" / "datasets" / "kernelbench_com"
 RECORD = ROOT / "reports" / "triangular_mm" / "h100" / "record.json"
 CLEAN, ALIASED, BUG = "clean_01", "aliased_01", "bug_01"
 
 
 @pytest.fixture
-def annotated(monkeypatch: pytest.MonkeyPatch) -> ModuleType:
-    spec = importlib.util.spec_from_file_location("annotated", ROOT / "bench" / "kernelbench_com" / "annotated.py")
-    assert spec is not None and spec.loader is not None
-    module = importlib.util.module_from_spec(spec)
-    monkeypatch.setitem(sys.modules, spec.name, module)
-    spec.loader.exec_module(module)
-    return module
+def scripts(monkeypatch: pytest.MonkeyPatch) -> Iterator[Callable[[str], ModuleType]]:
+    """The scripts of the set by name; they leave no module behind."""
+    monkeypatch.syspath_prepend(BENCH)
+    before = set(sys.modules)
+    yield importlib.import_module
+    for name in set(sys.modules) - before:
+        if str(getattr(sys.modules[name], "__file__", None) or "").startswith(str(BENCH)):
+            del sys.modules[name]
+
+
+@pytest.fixture
+def annotated(scripts: Callable[[str], ModuleType]) -> ModuleType:
+    return scripts("annotated")
+
+
+@pytest.fixture
+def tables(scripts: Callable[[str], ModuleType]) -> ModuleType:
+    return scripts("kbc_tables")
 
 
 def state(verdict: str, outcome: str = "finished") -> dict[str, Any]:
@@ -56,27 +69,27 @@ def run(annotated: ModuleType, name: str, annotation: str, verdict: str, outcome
     return annotated.Run(row | {"kind": "", "due": "", "hints": ""})
 
 
-def test_an_aliased_result_of_a_clean_run_is_no_failure(annotated: ModuleType) -> None:
+def test_an_aliased_result_of_a_clean_run_is_no_failure(annotated: ModuleType, tables: ModuleType) -> None:
     every = [run(annotated, CLEAN, "clean", "wrong"), run(annotated, ALIASED, "clean", "aliased result")]
-    lines = annotated.rates([*every, run(annotated, "c", "clean", "no answer")]).splitlines()
+    lines = tables.rates([*every, run(annotated, "c", "clean", "no answer")]).splitlines()
     assert any("*wrong* or *undefined*: 1 of 2," in line for line in lines)
     assert any("*aliased result*: 1 of 2," in line for line in lines)
 
 
-def test_runs_without_an_answer_are_counted_by_their_outcome(annotated: ModuleType) -> None:
+def test_runs_without_an_answer_are_counted_by_their_outcome(annotated: ModuleType, tables: ModuleType) -> None:
     every = [
         run(annotated, CLEAN, "clean", "no defect found"),
         run(annotated, ALIASED, "clean", "no answer", "cut"),
         run(annotated, BUG, "bug", "no answer", "crashed"),
     ]
-    table = annotated.answers(every)
+    table = tables.answers(every)
     assert "| **with an answer** | 1 | 0 | 0 |" in table
     assert f"| {annotated.WITHOUT['cut']} | 1 | 0 | 0 |" in table
     assert "| crashed | 0 | 0 | 1 |" in table
 
 
-def test_a_failure_that_nobody_read_is_shown_as_such(annotated: ModuleType) -> None:
-    table = annotated.readings([run(annotated, CLEAN, "clean", "wrong"), run(annotated, BUG, "bug", "no answer")])
+def test_a_failure_that_nobody_read_is_shown_as_such(annotated: ModuleType, tables: ModuleType) -> None:
+    table = tables.readings([run(annotated, CLEAN, "clean", "wrong"), run(annotated, BUG, "bug", "no answer")])
     assert f"| `{CLEAN}` | clean | wrong | not read |" in table
     assert BUG not in table
 
@@ -96,3 +109,21 @@ def test_every_published_failure_was_read(annotated: ModuleType) -> None:
         decided = ("wrong", "undefined", "aliased result", "overstated")
         failed = {row["run"] for row in csv.DictReader(file) if row["verdict"] in decided}
     assert failed == {row["run"] for row in annotated.rows(PAGE / "readings.csv")}
+
+
+def test_pages_follow_from_the_committed_rows(annotated: ModuleType, scripts: Callable[[str], ModuleType]) -> None:
+    results, every = scripts("kbc_results"), annotated.runs({})
+    assert [one.row for one in every] == annotated.rows(PAGE / "verdicts.csv")
+    stale = [path.name for path, text in results.pages(every).items() if path.read_text(encoding="utf-8") != text]
+    assert stale == [], "python bench/kernelbench_com/kbc_results.py writes them again"
+
+
+def test_a_run_without_its_answer_is_seen_on_each_page(
+    annotated: ModuleType, scripts: Callable[[str], ModuleType]
+) -> None:
+    results, every = scripts("kbc_results"), annotated.runs({})
+    clean = next(one for one in every if one.row["annotation"] == "clean" and one.answered)
+    others = [one for one in every if one is not clean]
+    less = [*others, annotated.Run(clean.row | {"verdict": "no answer"})]
+    same = [path.name for path, text in results.pages(less).items() if path.read_text(encoding="utf-8") == text]
+    assert same == []

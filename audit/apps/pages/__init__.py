@@ -43,7 +43,10 @@ def pages() -> dict[Path, str]:
     runs = notebooks.runs(ROOT)
     return {
         **{Path(path): make() for path, make in WHOLE.items()},
-        **{Path(path): _filled(path, parts) for path, parts in PARTS.items()},
+        **{
+            Path(path): filled(ROOT / path, {part: make() for part, make in parts.items()})
+            for path, parts in PARTS.items()
+        },
         **{
             path.relative_to(ROOT): notebooks.with_runs(notebooks.with_choices(_text(path)), name=path.stem, runs=runs)
             for path in _notebooks()
@@ -56,22 +59,23 @@ def stale() -> list[Path]:
     return sorted(path for path, text in pages().items() if _text(ROOT / path) != text)
 
 
-def between(text: str, made: str, *, part: str, file: str) -> str:
-    """The text of a file with the lines of one part replaced.
+def between(text: str, made: str, *, part: str, file: str, by: str = "audit.apps.pages") -> str:
+    """The text of a file with the lines of one part replaced; `by` is the script that the comment before it names.
 
     Raises:
         BadInput: the two comments around the part do not stand there once each.
     """
-    begin, end = f"<!-- {part}: printed by audit.apps.pages -->\n", f"<!-- end of {part} -->\n"
+    begin, end = f"<!-- {part}: printed by {by} -->\n", f"<!-- end of {part} -->\n"
     if text.count(begin) != 1 or text.count(end) != 1:
         raise BadInput(f"{file}: {begin.strip()} and {end.strip()} must stand there once each")
     return text.partition(begin)[0] + begin + made + end + text.partition(end)[2]
 
 
-def _filled(path: str, parts: Mapping[str, Callable[[], str]]) -> str:
-    text = _text(ROOT / path)
-    for part, make in parts.items():
-        text = between(text, make(), part=part, file=path)
+def filled(file: Path, parts: Mapping[str, str], *, by: str = "audit.apps.pages") -> str:
+    """The text of a file with its parts replaced, by their names."""
+    text = _text(file)
+    for part, made in parts.items():
+        text = between(text, made if made.endswith("\n") else f"{made}\n", part=part, file=str(file), by=by)
     return text
 
 

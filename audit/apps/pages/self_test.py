@@ -45,27 +45,27 @@ def _started(record: SelfTest) -> str:
     return record.environment.started_utc
 
 
-def _last(records: Sequence[SelfTest]) -> list[SelfTest]:
+def last(records: Sequence[SelfTest]) -> list[SelfTest]:
     """The records, of blind controls only the last run on each device."""
-    blind = {one.device.name: one for one in records if _blind(one)}
-    return [*(one for one in records if not _blind(one)), *blind.values()]
+    once = {one.device.name: one for one in records if blind(one)}
+    return [*(one for one in records if not blind(one)), *once.values()]
 
 
 def part(folder: Path) -> str:
     """The part of the README: the rates of each device, of the blind controls those of the last run."""
-    return "\n".join(_sentences(_last(published(folder)))) + "\n"
+    return "\n".join(_sentences(last(published(folder)))) + "\n"
 
 
 def _sentences(records: Sequence[SelfTest]) -> list[str]:
     """The rates of each record, those of blind controls apart."""
-    seen = [_sentence(record) for record in records if not _blind(record)]
-    blind = [_sentence(record) for record in records if _blind(record)]
-    return [*seen, *(["", BLIND_HEAD, "", *blind] if blind else [])]
+    seen = [_sentence(record) for record in records if not blind(record)]
+    others = [_sentence(record) for record in records if blind(record)]
+    return [*seen, *(["", BLIND_HEAD, "", *others] if others else [])]
 
 
 def text(records: Sequence[SelfTest]) -> str:
     """All of `docs/self_test.md`: the rates, known-bad controls by probe, and every control that is answered wrong."""
-    asked = [one for one in records if not _blind(one)]
+    asked = [one for one in records if not blind(one)]
     parts = [HEAD, *_sentences(records), "", "## By probe", _by_probe(asked), "", WRONG_HEAD, _answered_wrong(records)]
     return "\n".join(parts).rstrip("\n") + "\n"
 
@@ -84,7 +84,7 @@ def _answered_wrong(records: Sequence[SelfTest]) -> str:
     """One row for each answer of `WRONG`, in the last run over those controls on each device."""
     rows = [
         (Code(row.place), row.mechanism, record.device.name, row.result)
-        for record in _last(records)
+        for record in last(records)
         for row in record.rows
         if row.result in WRONG
     ]
@@ -92,14 +92,15 @@ def _answered_wrong(records: Sequence[SelfTest]) -> str:
     return str(markdown.table(Table("", columns, tuple(rows)))) if rows else "None.\n"
 
 
-def _blind(record: SelfTest) -> bool:
+def blind(record: SelfTest) -> bool:
+    """Whether a record is of controls whose writers had the documentation alone."""
     return any(row.folder.split("/")[0] == BLIND for row in record.rows)
 
 
 def _sentence(record: SelfTest) -> str:
     known = rates(record.rows)
     on = f"- {markdown.escape(record.device.name)}, kit {markdown.escape(record.environment.kit)}"
-    if _blind(record):
+    if blind(record):
         bound = upper_bound(known.falsely_failed, known.known_good)
         folders = " and ".join(sorted({f"`{row.folder.split('/')[1]}`" for row in record.rows}))
         return (
