@@ -7,6 +7,7 @@ RUN := $(VENV)/bin
 READY := $(VENV)/.ready
 CLAIM ?= triangular_mm
 DEVICE ?= auto
+OUT ?= out/archive
 # Tests wait at times, for limits and for processes to start: one more runs than there are cores. Each worker takes
 # 15 s of a core to collect all tests and to import torch.
 TESTS_AT_ONCE ?= $(shell expr $$(nproc) + 1)
@@ -15,7 +16,7 @@ PART ?= 1/1
 # Where the environment forbids bytecode files, every process compiles the kit again, and each worker all tests.
 export PYTHONDONTWRITEBYTECODE :=
 
-.PHONY: audit test hostile self-test check doctor bench site clean
+.PHONY: audit test hostile self-test check doctor bench archive site clean
 .DEFAULT_GOAL := audit
 
 audit: $(READY)
@@ -41,6 +42,13 @@ doctor: $(READY)
 
 bench: $(READY)
 	@$(RUN)/python bench/emulated.py
+
+# Every kernel of the AI CUDA Engineer archive, and the tables and pages; SCREEN takes options of bench/archive/screen.py.
+archive: $(READY)
+	@test -d "$(KERNELS)" || { echo "name the folder of the kernels: make archive KERNELS=FOLDER OUT=out/archive"; exit 2; }
+	@$(RUN)/python bench/archive/screen.py "$(KERNELS)" "$(OUT)" $(SCREEN)
+	@$(RUN)/python bench/archive/results.py "$(KERNELS)" "$(OUT)"
+	@$(RUN)/python bench/verdicts_parquet.py
 
 site: $(READY)
 	@$(RUN)/mkdocs build --strict

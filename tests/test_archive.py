@@ -46,6 +46,8 @@ CAUSES = (
      "a name is not declared"),
     ("no answer", "agreement: N=2: 1 of 9 elements wrong; the claim does not speak of this shape",
      "wrong at a smaller size alone"),
+    ("no answer", "agreement: the task as read fails its own reference in agreement: 1 of 9 elements wrong; correct "
+     "tolerance.relative in claim.toml", "the task's own reference fails"),
     ("wrong", "words of no probe", "other"),
 )  # fmt: skip
 
@@ -86,6 +88,59 @@ def test_counts_add_up(archive: Any) -> None:
     assert sum(int(row["asked"]) for row in by_task) == len(every)
     assert all(int(row["asked"]) == sum(int(row[name]) for name in verdicts) for row in by_task)
     assert all(bool(row["cause"]) != (row["verdict"] == "no defect found") for row in every)
+
+
+def test_every_kernel_of_the_archive_has_a_state(archive: Any) -> None:
+    states, every = archive("states"), rows("states.csv")
+    assert len({row["id"] for row in every}) == len(every) == archive("committed").ARCHIVE
+    assert [row["id"] for row in every if row["state"] == "no code"] == ["3505", "7609"]
+    assert every == states.of_today(every, rows("verdicts.csv"))
+    known = {row["id"]: row["sha256"] for row in every}
+    assert all(row["sha256"].startswith(known[row["id"]]) for row in rows("verdicts.csv"))
+    assert len(set(known.values())) == len(every) - states.copies(every)[0]
+
+
+@pytest.fixture
+def kernels(tmp_path: Path) -> Path:
+    """A folder of two equal kernels, an empty one, and files that are none of the archive's."""
+    folder = tmp_path / "kernels"
+    folder.mkdir()
+    for name, text in {"0": "a", "2": "a", "3": "b", "7": " \n", "99999": "c", "abc": "d", "007": "e"}.items():
+        (folder / f"{name}.cu").write_text(text, encoding="utf-8")
+    return folder
+
+
+def test_an_odd_file_is_named_and_the_others_are_asked(
+    archive: Any, kernels: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    screen = archive("screen")
+    assert screen.asked([3, 7, 0, 98765], kernels) == [3, 0]
+    assert capsys.readouterr().err.splitlines() == [
+        "left out, no kernel of a task in ranges.csv: 007.cu, 99999.cu, abc.cu",
+        "left out, no such file: 98765",
+        "left out, no code in the file: 7.cu",
+    ]
+    for name in ("99999", "abc", "007"):
+        (kernels / f"{name}.cu").unlink()
+    assert screen.asked([3, 0], kernels) == [3, 0]
+    assert capsys.readouterr().err == ""
+
+
+def test_states_of_a_folder(archive: Any, kernels: Path) -> None:
+    states = archive("states")
+    every = states.of_today(states.of_files(kernels), [{"id": "0", "verdict": "wrong"}])
+    found = {row["id"]: (row["copy_of"], row["state"]) for row in every}
+    assert found == {
+        "0": ("", "wrong"), "2": ("0", "not asked"), "3": ("", "not asked"), "7": ("", "no code"),
+    }  # fmt: skip
+    assert states.counted(every) == {"wrong": 1, "no code": 1, "not asked": 2}
+    assert states.copies(every) == (1, 1)
+
+
+def test_the_cost_of_the_whole_archive_follows_from_its_kernels(archive: Any) -> None:
+    text = archive("tables").cost(rows("verdicts.csv"))
+    assert "| a host of four GPUs, 64 cores | 1.8 h |" in text
+    assert "424,000 process-seconds" in text
 
 
 def test_instructive_failures_were_read_and_found_right() -> None:

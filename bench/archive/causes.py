@@ -61,6 +61,7 @@ CLASSES: Mapping[tuple[str, ...], Sequence[tuple[str, str]]] = {
         ("the assembler or the linker refuses it", r"ptxas|nvlink|undefined reference|undefined symbol"),
     ),
     ("no answer",): (
+        ("the task's own reference fails", r"the task as read fails its own reference"),
         ("wrong at a smaller size alone", r"^(?!memory_access)\w+: .*(wrong|never written).*the claim does not speak"),
         ("wrong at a smaller size alone", r"^claimed_blocks: .*a smaller shape that counts"),
         ("undefined at a smaller size alone", r"^memory_access: .*the claim does not speak of this shape"),

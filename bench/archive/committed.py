@@ -7,11 +7,11 @@ import csv
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 
-HERE = Path(__file__).resolve().parent
-ROOT = HERE.parents[1]
+SCRIPTS = Path(__file__).resolve().parent
+ROOT = SCRIPTS.parents[1]
 FOLDER = ROOT / "reports" / "datasets" / "ai_cuda_engineer"
-ARCHIVE = 11_245
-"""Kernels of level 1 in the public copy at the commit that the page names."""
+ARCHIVE, WITH_CODE = 11_245, 11_243
+"""Kernels of level 1 in the public copy at the commit that the page names, and those of them whose file holds code."""
 Row = dict[str, str]
 VERDICTS = (
     "no defect found", "wrong", "undefined", "aliased result", "reduced precision", "mistimed", "overstated", "vacuous",
@@ -41,8 +41,8 @@ def read(name: str) -> list[Row]:
 
 
 def sample(rows: Sequence[Row]) -> list[Row]:
-    """Return the rows that were drawn from all kernels: shares of all rest on these alone."""
-    return [row for row in rows if row["drawn"] == AT_RANDOM]
+    """Return the rows that shares of all rest on: every kernel where all were asked, else those drawn from all."""
+    return list(rows) if len(rows) >= WITH_CODE else [row for row in rows if row["drawn"] == AT_RANDOM]
 
 
 def write(name: str, rows: Sequence[Row], columns: Sequence[str]) -> None:
@@ -53,21 +53,9 @@ def write(name: str, rows: Sequence[Row], columns: Sequence[str]) -> None:
         table.writerows(rows)
 
 
-def write_parquet(rows: Sequence[Row]) -> None:
-    """Write the verdicts once more for readers of Parquet, where pyarrow is there (`pip install .[datasets]`)."""
-    try:
-        import pyarrow
-        from pyarrow import parquet
-    except ImportError:
-        print("verdicts.parquet is left as it is: pyarrow is not installed")
-        return
-    typed = [row | {"id": int(row["id"]), "task": int(row["task"])} for row in rows]
-    parquet.write_table(pyarrow.Table.from_pylist(typed), FOLDER / "verdicts.parquet", compression="zstd")
-
-
 def task_names() -> dict[int, str]:
     """Return what each task computes, in our words: the first line of its text, without the full stop."""
-    texts = {int(path.stem): path.read_text(encoding="utf-8") for path in (HERE / "tasks").glob("*.py")}
+    texts = {int(path.stem): path.read_text(encoding="utf-8") for path in (SCRIPTS / "tasks").glob("*.py")}
     return {number: str(ast.get_docstring(ast.parse(text))).rstrip(".") for number, text in sorted(texts.items())}
 
 

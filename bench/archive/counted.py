@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterable, Sequence
 
-from committed import FAILURES, VERDICTS, Row, family, task_names
+from committed import ARCHIVE, FAILURES, VERDICTS, WITH_CODE, Row, family, task_names
 
 from audit.apps.selftest.score import interval
 
@@ -22,6 +22,13 @@ def share(number: int, of: int) -> str:
 def percent(number: int, of: int) -> str:
     """Return a share in words, without its interval."""
     return f"{number / of:.0%}".replace("%", " %") if of else "none"
+
+
+def kernels(of: int) -> str:
+    """Return which kernels shares are of, in words."""
+    if of >= WITH_CODE:
+        return f"all {of:,} kernels with code among {ARCHIVE:,} public ones"
+    return f"{of:,} kernels drawn at random from {ARCHIVE:,} public ones"
 
 
 def verdicts(rows: Iterable[Row]) -> Counter[str]:

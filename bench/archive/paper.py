@@ -6,7 +6,7 @@ from collections import Counter
 from collections.abc import Sequence
 
 import counted
-from committed import ARCHIVE, FAILURES, FOLDER, ROOT, Row, read
+from committed import FAILURES, FOLDER, ROOT, Row, read
 from counted import percent, share
 from tables import LEAST, lined
 
@@ -37,7 +37,7 @@ def abstract(rows: Sequence[Row]) -> str:
     sound = counted.on_gpu(rows, "no defect found")
     bad, missed = counted.faulty(rows), sound.count("wrong")
     return (
-        f"Of {of:,} kernels drawn at random from {ARCHIVE:,}, {bad:,} were found faulty: {share(bad, of)}. "
+        f"Of {counted.kernels(of)}, {bad:,} were found faulty: {share(bad, of)}. "
         f"{counts['wrong']:,} are wrong, {counts['undefined']:,} rest on undefined behaviour and "
         f"{counts['overstated']:,} leave the work to a library or launch none of their kernels. "
         f"{counts['no defect found']:,} ({percent(counts['no defect found'], of)}) had no defect found, "
@@ -68,7 +68,7 @@ def repairs() -> str:
     rest = ", ".join(f"{number} {verdict}" for verdict, number in after.items())
     return (
         f"{len(every)} failures are told with a line and one change "
-        "([table](../reports/datasets/ai_cuda_engineer/README.md#instructive-failures)). After the change the kit "
+        "([table](../reports/datasets/ai_cuda_engineer/failures.md#instructive-failures)). After the change the kit "
         f"finds no defect in {sound} of them{f'; the others then read {rest}' if rest else ''}."
     )
 
@@ -124,8 +124,8 @@ def gallery(rows: Sequence[Row]) -> str:
     told = ", ".join(f"{percent(counts[name], of)} {words}" for name, words in TOLD.items())
     page = f"../{FOLDER.relative_to(ROOT).as_posix()}/README.md"
     return (
-        f"[{of:,} kernels drawn at random]({page}) from the {ARCHIVE:,} public ones of level 1 were asked on the "
-        f"emulated device: no defect was found in {percent(counts['no defect found'], of)}, {told}. "
+        f"Asked on the emulated device were [{counted.kernels(of)}]({page}), of level 1: no "
+        f"defect was found in {percent(counts['no defect found'], of)}, {told}. "
         f"Of {judged.total()} sources of failures that were read, {judged['right']} verdicts are right and "
         f"{judged['false']} false. "
         "[What was found in all sets](findings.md), in two pages."

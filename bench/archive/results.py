@@ -7,9 +7,10 @@ OUT are folders of `screen.py`; of a kernel in several the last counts, and of o
 has verdicts on a GPU, a list of `id` and `verdict` in JSON; without it those of the committed table stay. A kernel that
 the committed table lacks counts as drawn within its task: it is in `verdicts.csv` and `by_task.csv`, and in no share of
 all. The first form writes `verdicts.csv` under `reports/datasets/ai_cuda_engineer/`, with the class of each cause by
-`causes.py`. Both forms write `verdicts.parquet`, `by_task.csv`, `by_cause.csv`, the figures, and the parts between two
-comments of the pages in PARTS. `readings.csv` has what readers of the sources made of the failures, `instructive.csv`
-the failures that are told with a repair, which `repairs.py` asks again.
+`causes.py`, and the hashes in `states.csv`. Both forms write the states there, `by_task.csv`, `by_cause.csv`, the
+figures, and the parts between two comments of the pages in PARTS; `bench/verdicts_parquet.py` then writes Parquet.
+`readings.csv` has what readers of the sources made of the failures, `instructive.csv` the failures that are told with a
+repair, which `repairs.py` asks again.
 """
 
 from __future__ import annotations
@@ -23,8 +24,9 @@ import counted
 import figures
 import paper
 import raw
+import states
 import tables
-from committed import FOLDER, ROOT, Row, read, sample, write, write_parquet
+from committed import FOLDER, ROOT, Row, read, sample, write
 
 from audit.apps.pages import filled
 
@@ -37,12 +39,17 @@ PARTS: Mapping[str, Mapping[str, Callable[[Sequence[Row]], str]]] = {
         "verdicts": lambda rows: tables.verdicts(sample(rows)),
         "families": lambda rows: tables.families(sample(rows)),
         "tasks": lambda rows: tables.tasks(counted.by_task(rows)),
+        "readers": tables.readers,
+        "archive": tables.archive,
+        "references": lambda rows: tables.references(counted.by_task(rows), rows),
+        "cost": tables.cost,
+    },
+    f"{HERE}/failures.md": {
         "causes": lambda rows: tables.causes(sample(rows)),
         "unanswered": lambda rows: tables.unanswered(sample(rows)),
         "examples": tables.examples,
-        "readers": tables.readers,
-        "gpu": tables.gpu,
     },
+    f"{HERE}/method.md": {"gpu": tables.gpu},
     f"{HERE}/note.md": {"headline": lambda rows: tables.headline(sample(rows))},
     "docs/gallery.md": {
         "archive": lambda rows: paper.gallery(sample(rows)),
@@ -79,6 +86,8 @@ def pages(rows: Sequence[Row]) -> dict[Path, str]:
 def _screened(kernels: Path, folders: list[Path], gpu: Path | None) -> None:
     """Write the table of verdicts: the rows of a screening in place of the committed ones."""
     before = {row["id"]: row for row in read("verdicts.csv")}
+    every = {row["id"]: row for row in [*read("states.csv"), *states.of_files(kernels)]}
+    write("states.csv", [every[key] for key in sorted(every, key=int)], states.COLUMNS)
     on_gpu, drawn = ({key: row[column] for key, row in before.items()} for column in ("gpu", "drawn"))
     if gpu is not None:
         on_gpu |= {str(one["id"]): one["verdict"] for one in json.loads(gpu.read_text())}
@@ -99,7 +108,7 @@ def main() -> None:
             parser.error("no folder of screen.py is named")
         _screened(given.kernels, given.out, given.gpu)
     rows = read("verdicts.csv")
-    write_parquet(rows)
+    write("states.csv", states.of_today(read("states.csv"), rows), states.COLUMNS)
     tasks = counted.by_task(rows)
     write("by_task.csv", tasks, counted.BY_TASK)
     write("by_cause.csv", counted.by_cause(sample(rows)), counted.BY_CAUSE)

@@ -6,8 +6,9 @@ KERNELS holds the archive's `ID.cu`, as benchmarks/kernel-bench/kernels of uiuc-
 `tasks/` beside this file has the functional form of each task, in our words; `ranges.csv` says which ids are its
 kernels. The kernels have one random order, so that the first N are a random sample; A and B are places in it. Those of
 one task are asked one after another, N processes at a time, since a task's right results are computed once a process.
-`costs.csv` has the seconds that a kernel of each task took on a host of 64 cores, which order the work. OUT keeps a
-state and a record of each kernel; the same command goes on where it was cut, by `--until` seconds say.
+`costs.csv` has the seconds that a kernel of each task took on a host of 64 cores, which order the work. A file that is
+no kernel of a task, or is empty, is named and left out. OUT keeps a state and a record of each kernel; the same command
+goes on where it was cut, by `--until` seconds say.
 """
 
 from __future__ import annotations
@@ -20,6 +21,7 @@ import itertools
 import json
 import os
 import random
+import re
 import subprocess
 import sys
 import time
@@ -42,19 +44,48 @@ SEED = 20250220
 """Of the order of the kernels, and of all inputs."""
 ENDED_AFTER = ("timeout", "--foreground", "--signal=INT", "--kill-after=20")
 """The command that ends a process after the seconds behind it, with 20 more to write its states."""
+ID = re.compile("0|[1-9][0-9]*")
+NAMED = 20
+"""Files that are left out and named."""
 PIECE_S, OF_THE_TASK = 330.0, 0.4
 """The seconds of one process, and the part of a kernel's seconds that is the same for all of its task."""
 
 
 def tasks(kernels: Path) -> dict[int, int]:
-    """Return the task of each kernel that lies in the folder, by id."""
-    there = {int(one.stem) for one in kernels.glob("*.cu")}
+    """Return the task of each kernel that lies in the folder, by id; a file of another name is left out."""
+    there = {int(one.stem) for one in kernels.glob("*.cu") if ID.fullmatch(one.stem)}
     found: dict[int, int] = {}
     with (HERE / "ranges.csv").open(newline="") as file:
         for row in csv.DictReader(file):
             ids = range(int(row["first"]), int(row["last"]) + 1)
             found |= dict.fromkeys(there.intersection(ids), int(row["task"]))
     return found
+
+
+def odd(kernels: Path) -> list[str]:
+    """Return the names of files in the folder that are no kernel of a task in `ranges.csv`."""
+    known = {f"{number}.cu" for number in tasks(kernels)}
+    return sorted(one.name for one in kernels.iterdir() if one.name not in known)
+
+
+def empty(kernels: Path) -> set[int]:
+    """Return the kernels whose file holds no code."""
+    return {number for number in tasks(kernels) if not (kernels / f"{number}.cu").read_bytes().strip()}
+
+
+def asked(ids: Sequence[int], kernels: Path) -> list[int]:
+    """Return the ids that can be asked, and say which files and ids are left out, a sentence for each reason."""
+    known, without = tasks(kernels), empty(kernels)
+    left_out = {
+        "no kernel of a task in ranges.csv": odd(kernels),
+        "no such file": [str(one) for one in ids if one not in known],
+        "no code in the file": [f"{one}.cu" for one in ids if one in without],
+    }
+    for reason, names in left_out.items():
+        if names:
+            more = f" and {len(names) - NAMED} more" if len(names) > NAMED else ""
+            print(f"left out, {reason}: {', '.join(names[:NAMED])}{more}", file=sys.stderr)
+    return [one for one in ids if one in known and one not in without]
 
 
 def in_order(kernels: Path) -> list[int]:
@@ -133,7 +164,7 @@ def main() -> None:
         words = given.ids if given.ids.replace(",", "").isdigit() else Path(given.ids).read_text()
         ids = [int(one) for one in words.replace(",", " ").split()]
     if given.piece is None:
-        dealt(ids, given.kernels, given.out, shards=given.shards, until=given.until)
+        dealt(asked(ids, given.kernels), given.kernels, given.out, shards=given.shards, until=given.until)
     else:
         screened(given.kernels, ids, given.out / f"shard_{given.piece:04}")
 

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import csv
 from collections import Counter
 from collections.abc import Iterable, Sequence
 
 import counted
-from committed import ARCHIVE, FAILURES, VERDICTS, WITHIN_TASKS, Row, family, read, sample, task_names
+import states
+from committed import FAILURES, SCRIPTS, VERDICTS, WITH_CODE, WITHIN_TASKS, Row, family, read, sample, task_names
 from counted import percent, share
 
 MEANINGS = {
@@ -19,9 +21,12 @@ MEANINGS = {
     "overstated": "a library or torch does the work, or the claimed size launches none of the source's kernels",
     "vacuous": "the task takes a trivial candidate, such as zeros, for right",
     "cannot be built": "nvcc 13 with the headers of torch 2.11 or later refuses it, or it binds no function for Python",
-    "no answer": "the emulated device cannot tell; the classes below say why",
+    "no answer": "the emulated device cannot tell ([why](failures.md#causes))",
 }
 ON_GPU = {"wrong": ", on a GPU too", "right at its inputs": ", on a GPU right at its inputs"}
+REFERENCE = "the task's own reference fails"
+"""The class of kernels without an answer for that reason, see `causes.py`."""
+HOSTS = {"2 cores": 2, "a host of one GPU, 16 cores": 16, "a host of four GPUs, 64 cores": 64}
 LEAST = 3
 """Kernels of a class that has a line of its own."""
 
@@ -37,7 +42,7 @@ def headline(rows: Sequence[Row]) -> str:
     """Return the answer in one sentence."""
     counts, of = counted.verdicts(rows), len(rows)
     return (
-        f"**Of {of:,} public kernels, drawn at random from {ARCHIVE:,}, no defect was found in "
+        f"**Of {counted.kernels(of)}, no defect was found in "
         f"{percent(counts['no defect found'], of)}. {percent(counted.faulty(rows), of)} are wrong, rest on undefined "
         f"behaviour or leave the work to a library; {percent(counts['cannot be built'], of)} cannot be built; "
         f"{percent(counts['no answer'], of)} have no answer.**"
@@ -46,6 +51,8 @@ def headline(rows: Sequence[Row]) -> str:
 
 def drawn(rows: Sequence[Row]) -> str:
     """Return how many kernels were drawn in which way."""
+    if len(rows) >= WITH_CODE:
+        return f"All {len(rows):,} kernels with code were asked, and every share of all is of these."
     of_all, tasks = len(sample(rows)), {row["task"] for row in rows if row["drawn"] == WITHIN_TASKS}
     return (
         f"{of_all:,} of the {len(rows):,} kernels asked were drawn from all of them; every share of all is of these. "
@@ -82,6 +89,57 @@ def tasks(by_task: Sequence[Row]) -> str:
         f"In {none} tasks no kernel was found faulty. A share of ten kernels is uncertain by 25 points: "
         "[by_task.csv](by_task.csv) has every task with its counts and intervals."
     )
+
+
+def archive(rows: Sequence[Row]) -> str:
+    """Return how many kernels of the whole archive have each state, and how many are copies."""
+    every = states.of_today(read("states.csv"), rows)
+    lines = [(name, f"{number:,}", f"{100 * number / len(every):.2f} %")
+             for name, number in states.counted(every).items()]  # fmt: skip
+    copied, same = states.copies(every)
+    without = [f"`{row['id']}.cu`" for row in every if row["state"] == states.NO_CODE]
+    return (
+        f"{lined(('State', 'Kernels', 'Share of the archive'), lines, right=2)}\n\n"
+        f"*not asked*: nothing ran. *no code*: the file is empty ({', '.join(without)}). {copied} kernels are further "
+        f"copies of the same text, and {len(every) - copied:,} texts are distinct; {same} that were not asked have the "
+        "text of one of their task that was. [states.csv](states.csv) has every id with its hash and state."
+    )
+
+
+def references(by_task: Sequence[Row], rows: Sequence[Row]) -> str:
+    """Return in how many tasks the task's own reference is seen to pass, and where it is known to fail."""
+    task_of = {row["id"]: row["task"] for row in rows}
+    repaired = {task_of[row["id"]] for row in read("instructive.csv") if row["repaired"] == "no defect found"}
+    silent = [row["task"] for row in by_task if row["no defect found"] == "0"]
+    unseen = sorted({*silent} - repaired, key=int)
+    failed = {row["task"] for row in rows if row["cause"] == REFERENCE}
+    vacuous = [row["task"] for row in by_task if row["vacuous"] != "0"]
+    return (
+        f"Tasks whose own reference fails: {len(failed)} of {len(by_task)}. In {len(by_task) - len(silent)} tasks a "
+        f"kernel has no defect found, in {len(silent) - len(unseen)} more a repaired one, so that the reference passes "
+        f"every probe too; in {len(unseen)} none has ({', '.join(unseen) or 'none'}), and the reference was held to "
+        f"the probes that a kernel failed alone. Tasks that take a trivial candidate for right: {len(vacuous)} "
+        f"({', '.join(vacuous) or 'none'})."
+    )
+
+
+def cost(rows: Sequence[Row]) -> str:
+    """Return the processor time of the whole archive, as an estimate from the kernels that were asked."""
+    number = Counter(int(row["task"]) for row in read("states.csv") if row["state"] != states.NO_CODE)
+    with (SCRIPTS / "costs.csv").open(newline="") as file:
+        seconds = sum(float(row["seconds"]) * number[int(row["task"])] for row in csv.DictReader(file))
+    lines = [(where, f"{_hours(seconds / cores)} h") for where, cores in HOSTS.items()]
+    return (
+        f"{lined(('Machine, one process a core', 'All kernels'), lines, right=1)}\n\n"
+        f"An estimate, not a run: the seconds that a kernel of each task took on 64 cores, by the {len(rows):,} asked "
+        f"(`bench/archive/costs.csv`), times its kernels: {round(seconds, -3):,.0f} process-seconds. It errs high: "
+        "there were more processes than cores, and kernels of one task share its right results."
+    )
+
+
+def _hours(seconds: float) -> str:
+    hours = seconds / 3600
+    return f"{hours:.0f}" if hours >= 10 else f"{hours:.1f}"
 
 
 def _faulty(row: Row) -> int:
