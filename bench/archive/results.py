@@ -87,7 +87,7 @@ def _screened(kernels: Path, folders: list[Path], gpu: Path | None) -> None:
     """Write the table of verdicts: the rows of a screening in place of the committed ones."""
     before = {row["id"]: row for row in read("verdicts.csv")}
     every = {row["id"]: row for row in [*read("states.csv"), *states.of_files(kernels)]}
-    write("states.csv", [every[key] for key in sorted(every, key=int)], states.COLUMNS)
+    write("states.csv", states.of_today([*every.values()], list(before.values())), states.COLUMNS)
     on_gpu, drawn = ({key: row[column] for key, row in before.items()} for column in ("gpu", "drawn"))
     if gpu is not None:
         on_gpu |= {str(one["id"]): one["verdict"] for one in json.loads(gpu.read_text())}

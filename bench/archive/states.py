@@ -20,25 +20,28 @@ DIGITS = 12
 
 
 def of_files(kernels: Path) -> list[Row]:
-    """Return one row for each kernel in the folder, by id, as if none had been asked."""
-    first, without, found = dict[str, int](), empty(kernels), list[Row]()
-    for number, task in sorted(tasks(kernels).items()):
-        digest = hashlib.sha256((kernels / f"{number}.cu").read_bytes()).hexdigest()
-        original = first.setdefault(digest, number)
-        found.append({
+    """Return one row for each kernel in the folder, as if none had been asked."""
+    without = empty(kernels)
+    digests = {one: hashlib.sha256((kernels / f"{one}.cu").read_bytes()).hexdigest() for one in tasks(kernels)}
+    return [
+        {
             "id": str(number),
             "task": str(task),
-            "sha256": digest[:DIGITS],
-            "copy_of": "" if original == number else str(original),
+            "sha256": digests[number][:DIGITS],
             "state": NO_CODE if number in without else NOT_ASKED,
-        })  # fmt: skip
-    return found
+        }
+        for number, task in tasks(kernels).items()
+    ]
 
 
 def of_today(rows: Sequence[Row], verdicts: Sequence[Row]) -> list[Row]:
-    """Return the rows with the verdicts of those that were asked."""
-    known = {row["id"]: row["verdict"] for row in verdicts}
-    return [row | {"state": known.get(row["id"], _unasked(row))} for row in rows]
+    """Return the rows by id, with the verdicts of those that were asked and the first kernel of each text."""
+    known, first, found = {row["id"]: row["verdict"] for row in verdicts}, dict[str, str](), list[Row]()
+    for row in sorted(rows, key=lambda row: int(row["id"])):
+        original = first.setdefault(row["sha256"], row["id"])
+        copy_of = "" if original == row["id"] else original
+        found.append(row | {"copy_of": copy_of, "state": known.get(row["id"], _unasked(row))})
+    return found
 
 
 def _unasked(row: Row) -> str:

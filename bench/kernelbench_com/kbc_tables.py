@@ -18,7 +18,7 @@ def summary(every: list[Run], page: str = "") -> str:
     read = {row["run"]: row["judgement"] for row in rows(READINGS)}
     wrong = Counter(read.get(run.row["run"], "not read") for run in clean if run.verdict in FAILS)
     counts, judged = Counter(run.verdict for run in clean), Counter(read.values())
-    asked = f"{len(every)} runs that others annotated"
+    asked = f"{len(every)} annotated runs"
     return (
         f"{f'[{asked}]({page})' if page else asked} were asked on H200s, without times; "
         f"{sum(run.answered for run in every)} have an answer. Of {len(clean)} `clean` ones with an answer "
