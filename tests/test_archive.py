@@ -137,6 +137,17 @@ def test_states_of_a_folder(archive: Any, kernels: Path) -> None:
     assert states.copies(every) == (1, 1)
 
 
+def test_shares_are_of_all_kernels_where_all_were_asked(archive: Any) -> None:
+    committed, counted, tables = archive("committed"), archive("counted"), archive("tables")
+    drawn = [{"task": "1", "drawn": committed.AT_RANDOM}, {"task": "1", "drawn": committed.WITHIN_TASKS}]
+    assert committed.sample(drawn) == drawn[:1]
+    assert counted.kernels(1) == "1 kernels drawn at random from 11,245 public ones"
+    every = drawn[1:] * committed.WITH_CODE
+    assert committed.sample(every) == every
+    assert counted.kernels(len(every)) == "all 11,243 kernels with code among 11,245 public ones"
+    assert tables.drawn(every).startswith("All 11,243 kernels with code were asked")
+
+
 def test_the_cost_of_the_whole_archive_follows_from_its_kernels(archive: Any) -> None:
     text = archive("tables").cost(rows("verdicts.csv"))
     assert "| a host of four GPUs, 64 cores | 1.8 h |" in text
