@@ -14,14 +14,16 @@ text names the behaviour.
     uninitialised-read,       a value that was never written, or of an inactive lane. Undefined where the result
     exited-lane-read          depends on it, which is tested with several fills; a hint where it does not: known-good
                               code reads tiles past their used part and drops the values.
+    constant-write            device code writes a `__constant__` variable. An H100 stops the kernel.
 
 A wrong value beside undefined behaviour is proved wrong where it is wrong in every order of threads and blocks, lanes
 in step included, and under every fill. If it is right in one of them, its grade is undefined; beside warp-mask too,
 since unsynchronised lanes may interleave in more ways than the tested orders.
 
-Only a hint: reports of a tool in functions of others, by name; reads of shared memory that initcheck reports, since a
-compiler may read ahead and no fill can be tested; threads that synccheck finds absent, since they may have ended; races
-that racecheck reports, since it does not compare values and the emulated device does.
+Only a hint: copies to or from variables that a GPU refuses, where the values decide; reports of a tool in functions of
+others, by name; reads of shared memory that initcheck reports, since a compiler may read ahead and no fill can be
+tested; threads that synccheck finds absent, since they may have ended; races that racecheck reports, since it does not
+compare values and the emulated device does.
 """
 
 from __future__ import annotations
@@ -44,11 +46,13 @@ PROVED = ("out-of-bounds-read", "out-of-bounds-write", "illegal-address", "misal
 """Behaviour that is wrong on every GPU."""
 FAULTS = ("illegal memory access", "misaligned address")
 """CUDA's texts for accesses that only a kernel makes: outside every allocation, or a misaligned vector."""
+REFUSED_COPY = "copy-refused"
+"""A copy to or from a variable of the device that did nothing and answered an error: every GPU does the same."""
 NO_BEHAVIOUR = ("launch-refused", "static-shared-too-large")
 """Reports about neither accesses nor synchronisation."""
 VALUES = ("uninitialised-read", "exited-lane-read")
 """Undefined where the result depends on the value that was read."""
-WITHIN_A_BLOCK = (*PROVED, "race-shared", "warp-mask", "barrier-divergence", "unfinished-copy")
+WITHIN_A_BLOCK = (*PROVED, "race-shared", "warp-mask", "barrier-divergence", "unfinished-copy", "constant-write")
 """Behaviour that a few blocks of a launch show as all of them do."""
 UNSYNCHRONISED, ACROSS_BLOCKS = "warp-mask", "race-global"
 """Behaviour that may give more results than the tested orders do, or than a few blocks of a launch do."""
@@ -173,7 +177,7 @@ def _checked(target: Target, case: Case) -> Checked:
 
 def _grade(report: dict[str, Any], *, own: frozenset[str], depends: bool) -> Grade:
     kind, by_tool = report["kind"], report.get("tool") is not None
-    if kind in OF_OTHERS or (by_tool and not _is_own(report["kernel"], own)):
+    if kind in (*OF_OTHERS, REFUSED_COPY) or (by_tool and not _is_own(report["kernel"], own)):
         return "hint"
     if kind in PROVED:
         return "proved"

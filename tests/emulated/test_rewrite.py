@@ -259,15 +259,53 @@ def test_launch_bounds_are_checked_where_the_body_starts() -> None:
         assert _body(text) == text
 
 
-def test_sizes_of_constants_are_kept() -> None:
-    word = ' static const unsigned long cuemu_constant_{} __attribute__((used, section(".nv.constants"))) = {};'
+def _constant(name: str, sizes: str) -> str:
+    attribute = '__attribute__((used, section(".nv.constants")))'
+    return f" static const unsigned long cuemu_constant_{name} {attribute} = {sizes};"
+
+
+def test_sizes_of_constants_are_kept_and_variables_tell_their_place() -> None:
     text = "__constant__ float a[2] = {1, 2}, b;"
-    assert _body(f"{text} int c;") == f"{text}{word.format(0, 'sizeof(a) + sizeof(b)')} int c;"
-    text = "namespace n { static __device__ __constant__ S<int, 2> s; }"
-    assert _body(text) == text.replace("s; }", f"s;{word.format(0, 'sizeof(s)')} }}")
-    for text in (
+    places = " CUEMU_GAPS(a) CUEMU_VARIABLE(a, kConstant) CUEMU_VARIABLE(b, kConstant)"
+    assert _body(f"{text} int c;") == f"CUEMU_KEPT {text}{_constant('a', 'sizeof(a) + sizeof(b)')}{places} int c;"
+    text = "__device__ __constant__ S<int, 2> s;"
+    word, places = _constant("s", "sizeof(s)"), " CUEMU_GAPS(s) CUEMU_VARIABLE(s, kConstant)"
+    assert _body(f"namespace n {{ static {text} }}") == f"namespace n {{ static CUEMU_KEPT {text}{word}{places} }}"
+    text = "__constant__ struct S { int n[3]; } s;"
+    assert _body(text) == f"CUEMU_KEPT {text}{word}{places}"
+
+
+@pytest.mark.parametrize(
+    ("text", "name"),
+    [
+        ("__device__ float a[3];", "a"),
+        ("__device__ alignas(16) float a[3][4] = {{1}};", "a"),
+        ("__managed__ int counter;", "counter"),
+        ("__device__ volatile float *p = nullptr;", "p"),
+        ("__device__ __attribute__((aligned(16))) float4 q{};", "q"),
+        ("__device__ auto f = [](float x) { return x; };", "f"),
+    ],
+)
+def test_a_variable_of_the_device_tells_its_place(text: str, name: str) -> None:
+    places = f"CUEMU_GAPS({name}) CUEMU_VARIABLE({name}, kVariable)"
+    assert _body(f"static {text} int c;") == f"static CUEMU_KEPT {text} {places} int c;"
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
         "extern __constant__ float a[];",
         "template <class T> __constant__ T a;",
         "struct S { __constant__ int a; };",
-    ):
-        assert _body(text) == text
+        "__device__ float f(float x[3]);",
+        "__device__ float f(float x = 3) { return x; }",
+        "__device__ __forceinline__ S operator+(S a, S b) { return a; }",
+        "__device__ struct S { int a[3]; };",
+        "__global__ void k() { __device__ static int a[3]; }",
+        "#define C __constant__\nC float a[3];",
+        "#ifdef __device__\n#endif\nint a[3];",
+        "inline __device__ int a[3];",
+    ],
+)
+def test_functions_members_and_templates_tell_no_place(text: str) -> None:
+    assert _body(text) == text

@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import Any
 
 from audit.build import dependencies
-from audit.build.emulated import imports, prepared, preprocess, ptx, rewrite, rewrite_limits, rewrite_shared, toolchain
+from audit.build.emulated import imports, prepared, preprocess, ptx, rewrite, rewrite_shared, rewrite_variables, toolchain
 from audit.build.emulated.cache import cache_folder, fingerprint, made
 from audit.build.emulated.prepared import HeaderSet, Progress, silent
 from audit.build.emulated.preprocess import COMPILES, OWN, TEXT
@@ -228,7 +228,7 @@ class _Job:
 
 def _too_many_constants(library: Path) -> str:
     """Return the error of a GPU's compiler about too many constants; empty if they fit."""
-    size, most = rewrite_limits.constant_bytes(library), rewrite_limits.MOST_CONSTANT_BYTES
+    size, most = rewrite_variables.constant_bytes(library), rewrite_variables.MOST_CONSTANT_BYTES
     return (
         f"error: {size:,} bytes of __constant__ data: a GPU has {most:,}, so nvcc refuses this source"
         if size > most

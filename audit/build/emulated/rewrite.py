@@ -13,7 +13,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from audit.build.emulated import rewrite_arithmetic, rewrite_limits, rewrite_shared, toolchain
+from audit.build.emulated import rewrite_arithmetic, rewrite_limits, rewrite_shared, rewrite_variables, toolchain
 from audit.build.emulated.edits import Edit, apply
 from audit.build.names import DEVICE_PREFIX as NAME
 from audit.model import untrusted
@@ -62,8 +62,8 @@ def rewrite(source: CudaSource, *, name: str, compute_capability: int, prefix: s
         compute_capability: that of the modelled GPU, e.g. 75.
         prefix: the prefix of the device's names.
     """
-    last = _after_includes(source, name=name, compute_capability=compute_capability)
-    return _rewritten(source, [*_edits(source), last], name=name, prefix=prefix)
+    first = _after_includes(source, name=name, compute_capability=compute_capability)  # of edits at one place
+    return _rewritten(source, [first, *_edits(source)], name=name, prefix=prefix)
 
 
 def headers(source: CudaSource, path: Path, *, prefix: str) -> dict[str, str]:
@@ -108,6 +108,7 @@ def _edits(source: CudaSource) -> Iterator[Edit]:
         yield from _launch(source, launch)
     yield from rewrite_arithmetic.edits(source)
     yield from rewrite_limits.edits(source)
+    yield from rewrite_variables.edits(source)
     yield from rewrite_shared.edits(source)
     yield from _host_expressions(source)
     yield from _copies(source)

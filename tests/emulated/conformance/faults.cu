@@ -91,6 +91,66 @@ __global__ void dynamic(float* to) {
 
 static void host_copy(void* to, const void* from, cudaMemcpyKind kind) { host_code = cudaMemcpy(to, from, 64, kind); }
 
+// Variables at file scope: reads past one, writes of a constant, and copies, after which `out` holds its first words.
+__constant__ float weights[1024];
+__constant__ float behind[1024];
+__device__ float table[100];
+__global__ void read_constant(float* to, int at) { to[0] = weights[at] + behind[0]; }
+__global__ void read_variable(float* to, int at) { to[0] = table[at]; }
+__global__ void write_constant(float* to, int at) {
+  const_cast<float*>(weights)[at] = 7.0f;
+  to[0] = weights[at];
+}
+__global__ void write_by_address(float* to, float* address) {
+  address[0] = 7.0f;
+  to[0] = address[0];
+}
+template <class Call>
+std::function<void()> symbol(Call call) {
+  return [=] {
+    static float values[4096];
+    for (float& value : values) value = 3.0f;
+    host_code = call(values);
+    cudaMemcpyFromSymbol(out, weights, 32, 0, cudaMemcpyDeviceToDevice);
+  };
+}
+static void symbols(std::map<std::string, std::function<void()>>& all) {
+  float* floats = reinterpret_cast<float*>(out);
+  for (int at : {1023, 1024, 3000, 1 << 20, -1})
+    all["constant read at " + std::to_string(at)] = [=] { read_constant<<<1, 1>>>(floats, at); };
+  for (int at : {99, 100, 1 << 28})
+    all["variable read at " + std::to_string(at)] = [=] { read_variable<<<1, 1>>>(floats, at); };
+  all["constant write"] = [=] { write_constant<<<1, 1>>>(floats, 5); };
+  all["constant write by address"] = [=] {
+    void* address;
+    host_code = cudaGetSymbolAddress(&address, weights);
+    write_by_address<<<1, 1>>>(floats, static_cast<float*>(address));
+  };
+  auto to = [&all](const char* name, size_t bytes, size_t offset = 0, cudaMemcpyKind kind = cudaMemcpyHostToDevice) {
+    all[name] = symbol([=](float* host) { return cudaMemcpyToSymbol(weights, host, bytes, offset, kind); });
+  };
+  auto from = [&all](const char* name, size_t bytes, size_t offset = 0, cudaMemcpyKind kind = cudaMemcpyDeviceToHost) {
+    all[name] = symbol([=](float* host) { return cudaMemcpyFromSymbol(host, weights, bytes, offset, kind); });
+  };
+  to("symbol whole", 4096);
+  to("symbol past end", 4097);
+  to("symbol past end by offset", 4096, 4);
+  to("symbol nothing past end", 0, 5000);
+  to("symbol to host", 16, 0, cudaMemcpyDeviceToHost);
+  to("symbol host to host", 16, 0, cudaMemcpyHostToHost);
+  to("symbol nothing to host", 0, 0, cudaMemcpyDeviceToHost);
+  to("symbol pageable as device", 16, 0, cudaMemcpyDeviceToDevice);
+  to("symbol default kind", 16, 0, cudaMemcpyDefault);
+  from("symbol from past end", 4097);
+  from("symbol from as to device", 16, 0, cudaMemcpyHostToDevice);
+  from("symbol from huge offset", 16, size_t(-4));
+  from("symbol from to pageable as device", 16, 0, cudaMemcpyDeviceToDevice);
+  all["symbol device past end"] = symbol([](float* host) { return cudaMemcpyToSymbol(table, host, 404); });
+  for (size_t bytes : {4097, 8200})
+    all["symbol asynchronous " + std::to_string(bytes)] =
+        symbol([=](float* host) { return cudaMemcpyToSymbolAsync(weights, host, bytes, 0, cudaMemcpyHostToDevice); });
+}
+
 static std::map<std::string, std::function<void()>> cases() {
   static unsigned char host[256], other[256];
   static unsigned char *pinned, *managed;
@@ -98,6 +158,7 @@ static std::map<std::string, std::function<void()>> cases() {
   cudaMallocManaged(&managed, 256);
   float* floats = reinterpret_cast<float*>(out);
   std::map<std::string, std::function<void()>> all;
+  symbols(all);
 #define COPY(NAME, T)                                                                                \
   for (int at : {0, 1, 2, 4, 8, 16}) {                                                               \
     std::string tail = std::string(NAME) + " at " + std::to_string(at);                              \

@@ -7,6 +7,7 @@
 #include "pending.h"
 #include "races.h"
 #include "stale.h"
+#include "variables.h"
 
 #include <cstring>
 #include <string>
@@ -69,7 +70,11 @@ void check_word(const Touch& touch, std::uint32_t born, std::uint32_t pattern, c
 
 void check_access(const void* address, std::size_t bytes, unsigned access, const void* program_counter) {
   std::uint64_t offset = static_cast<const char*>(address) - region.base;
-  if (offset + 2 * region.size >= 7 * region.size) return;  // a stack, a constant, memory of the host; the holes are not
+  if (offset + 2 * region.size >= 7 * region.size) {  // a stack, a variable of the device, memory of the host; the holes are not
+    if (is_near_variables(address))
+      check_variable(static_cast<const char*>(address), bytes, access, static_cast<const char*>(program_counter) - 1);
+    return;
+  }
   __builtin_prefetch(region.shadow + offset / 4 * kShadowCellBytes, 1);  // its cell, which is far from the last one's
   settle_writes();
   auto* call = static_cast<const char*>(program_counter) - 1;

@@ -57,6 +57,16 @@ struct Product {
   double alpha, beta;
 };
 
+enum class VariableKind : int { kVariable, kConstant, kGap };
+
+// A copy that host code asks for, to or from a variable of the device; sizes in bytes.
+struct SymbolCopy {
+  const char* function;
+  std::size_t size, offset, bytes;
+  int line;
+  bool asynchronous = false;  // CUDA does not compare its bytes with the variable's then
+};
+
 using Combine = void (*)(void* const operands[kWarpSize], unsigned arrived, void* context);
 
 }  // namespace cuemu
@@ -116,6 +126,9 @@ bool cuemu_in_kernel();
 void* cuemu_device_malloc(std::size_t bytes);
 bool cuemu_device_free(void* address);
 bool cuemu_may_be_device(const void* address);  // false: surely pageable memory of the host
+void cuemu_variable(const void* start, std::size_t bytes, const char* name, cuemu::VariableKind kind);  // as its library is loaded
+void cuemu_show_variable(const void* address);  // host code gets its address
+void cuemu_refused_copy(const cuemu::SymbolCopy* copy, bool kind_fits);
 int cuemu_last_error(bool clear);
 void cuemu_set_last_error(int error);
 int cuemu_sticky_error();

@@ -16,5 +16,6 @@
 #include "cuemu/errors.h"
 #include "cuemu/streams.h"
 #include "cuemu/runtime_memory.h"
+#include "cuemu/variables.h"
 #include "cuemu/device_properties.h"
 #include "cuemu/function_attributes.h"

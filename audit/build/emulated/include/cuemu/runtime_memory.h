@@ -85,29 +85,62 @@ inline cudaError_t cudaMemGetInfo(std::size_t* unused, std::size_t* total) {
   return cuemu::answer();
 }
 
+namespace cuemu {
+
+// A refusal is reported too: a source that ignores it goes on with what the variable held.
+inline cudaError_t refused(const SymbolCopy& copy, cudaError_t error, bool kind_fits) {
+  cuemu_refused_copy(&copy, kind_fits);
+  return answer(error);
+}
+
+inline cudaError_t copy_symbol(const SymbolCopy& copy, void* to, const void* from, cudaMemcpyKind kind, cudaMemcpyKind wrong) {
+  if (!copy.bytes) return answer();
+  if (kind == wrong || kind == cudaMemcpyHostToHost) return refused(copy, cudaErrorInvalidMemcpyDirection, false);
+  if (copy.offset > copy.size || copy.bytes > copy.size - copy.offset) return refused(copy, cudaErrorInvalidValue, true);
+  if (!fits(to, from, kind)) return refused(copy, cudaErrorInvalidValue, false);
+  std::memmove(to, from, copy.bytes);
+  return answer();
+}
+
+template <class T>
+cudaError_t copy_to(T& symbol, const void* from, cudaMemcpyKind kind, const SymbolCopy& copy) {
+  auto* to = reinterpret_cast<char*>(const_cast<std::remove_cv_t<T>*>(&symbol)) + copy.offset;
+  return copy_symbol(copy, to, from, kind, cudaMemcpyDeviceToHost);
+}
+
+template <class T>
+cudaError_t copy_from(void* to, const T& symbol, cudaMemcpyKind kind, const SymbolCopy& copy) {
+  auto* from = reinterpret_cast<const char*>(&symbol) + copy.offset;
+  return copy_symbol(copy, to, from, kind, cudaMemcpyHostToDevice);
+}
+
+}  // namespace cuemu
+
 template <class T>
 inline cudaError_t cudaMemcpyToSymbol(T& symbol, const void* from, std::size_t bytes, std::size_t offset = 0,
-                                      cudaMemcpyKind kind = cudaMemcpyHostToDevice) {
-  if (kind == cudaMemcpyDeviceToHost || kind == cudaMemcpyHostToHost)
-    return cuemu::answer(cudaErrorInvalidMemcpyDirection);
-  if (offset > sizeof(T) || bytes > sizeof(T) - offset) return cuemu::answer(cudaErrorInvalidValue);
-  return cudaMemcpy(reinterpret_cast<char*>(const_cast<std::remove_cv_t<T>*>(&symbol)) + offset, from, bytes, kind);
+                                      cudaMemcpyKind kind = cudaMemcpyHostToDevice, int line = __builtin_LINE()) {
+  return cuemu::copy_to(symbol, from, kind, {__func__, sizeof(T), offset, bytes, line});
 }
 template <class T>
 inline cudaError_t cudaMemcpyToSymbolAsync(T& symbol, const void* from, std::size_t bytes, std::size_t offset = 0,
-                                           cudaMemcpyKind kind = cudaMemcpyHostToDevice, cudaStream_t = nullptr) {
-  return cudaMemcpyToSymbol(symbol, from, bytes, offset, kind);
+                                           cudaMemcpyKind kind = cudaMemcpyHostToDevice, cudaStream_t = nullptr,
+                                           int line = __builtin_LINE()) {
+  return cuemu::copy_to(symbol, from, kind, {__func__, sizeof(T), offset, bytes, line, true});
 }
 template <class T>
 inline cudaError_t cudaMemcpyFromSymbol(void* to, const T& symbol, std::size_t bytes, std::size_t offset = 0,
-                                        cudaMemcpyKind kind = cudaMemcpyDeviceToHost) {
-  if (kind == cudaMemcpyHostToDevice || kind == cudaMemcpyHostToHost)
-    return cuemu::answer(cudaErrorInvalidMemcpyDirection);
-  if (offset > sizeof(T) || bytes > sizeof(T) - offset) return cuemu::answer(cudaErrorInvalidValue);
-  return cudaMemcpy(to, reinterpret_cast<const char*>(&symbol) + offset, bytes, kind);
+                                        cudaMemcpyKind kind = cudaMemcpyDeviceToHost, int line = __builtin_LINE()) {
+  return cuemu::copy_from(to, symbol, kind, {__func__, sizeof(T), offset, bytes, line});
+}
+template <class T>
+inline cudaError_t cudaMemcpyFromSymbolAsync(void* to, const T& symbol, std::size_t bytes, std::size_t offset = 0,
+                                             cudaMemcpyKind kind = cudaMemcpyDeviceToHost, cudaStream_t = nullptr,
+                                             int line = __builtin_LINE()) {
+  return cuemu::copy_from(to, symbol, kind, {__func__, sizeof(T), offset, bytes, line, true});
 }
 template <class T>
 inline cudaError_t cudaGetSymbolAddress(void** address, const T& symbol) {
   *address = const_cast<std::remove_cv_t<T>*>(&symbol);
+  cuemu_show_variable(*address);
   return cuemu::answer();
 }
