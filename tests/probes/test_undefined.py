@@ -20,6 +20,8 @@ OWN = frozenset({"own_kernel"})
         ({"kind": "barrier-divergence", "kernel": "own_kernel", "tool": "synccheck"}, False, "hint"),
         ({"kind": "uninitialised-read", "kernel": "own_kernel"}, True, "undefined"),
         ({"kind": "uninitialised-read", "kernel": "own_kernel"}, False, "hint"),
+        ({"kind": "constant-write", "kernel": "own_kernel"}, False, "undefined"),
+        ({"kind": "copy-refused", "kernel": "cudaMemcpyToSymbol"}, True, "hint"),  # the values decide
     ],
 )
 def test_a_report_counts_by_its_observer(report: dict[str, str], depends: bool, grade: str) -> None:

@@ -16,7 +16,16 @@ from pathlib import Path
 from typing import Any
 
 from audit.build import dependencies
-from audit.build.emulated import imports, prepared, preprocess, ptx, rewrite, rewrite_shared, rewrite_variables, toolchain
+from audit.build.emulated import (
+    imports,
+    prepared,
+    preprocess,
+    ptx,
+    rewrite,
+    rewrite_shared,
+    rewrite_variables,
+    toolchain,
+)
 from audit.build.emulated.cache import cache_folder, fingerprint, made
 from audit.build.emulated.prepared import HeaderSet, Progress, silent
 from audit.build.emulated.preprocess import COMPILES, OWN, TEXT

@@ -71,7 +71,11 @@ def _declarations(source: CudaSource) -> Iterator[_Declaration]:
     flat = blank_directives(source.masked) if _WORD.search(source.masked) else ""
     ends, past = [mark.end() for mark in re.finditer(r"[;{}]", flat)], 0
     for word in _WORD.finditer(flat):
-        if word.start() >= past and (found := _declaration(flat, word, ends)) and at_namespace_scope(source, word.start()):
+        if (
+            word.start() >= past
+            and (found := _declaration(flat, word, ends))
+            and at_namespace_scope(source, word.start())
+        ):
             past = found.end  # another word may stand in the same declaration
             yield found
 
