@@ -3,8 +3,8 @@
 A result cached by address, by shape or by a sample or a sum of the contents, rounded or not, is wrong for one of these.
 Values are changed past torch's version counters, and each change comes right after the values it was made from. A
 result that is wrong in a fresh process too is a hint at values outside the range of the task's own draws, where an
-element that had to be made very large overflows, and within ten times the tolerance, which rounding can explain, for
-instance where one large number meets many small ones.
+element that had to be made very large overflows, at whole numbers where the right result hangs on equal ones, and
+within ten times the tolerance, which rounding can explain, for instance where one large number meets many small ones.
 """
 
 from __future__ import annotations
@@ -78,6 +78,8 @@ def _explained(wrong: Observed) -> str | None:
         return None
     if wrong.get("outside"):
         return "the task's own inputs keep to a range that this leaves"
+    if wrong.get("tied"):
+        return "the right result hangs on equal numbers there, which the reference has a rule for"
     if steps := wrong.get("overflowed"):
         return f"the element was moved by {steps:g} steps until the right result showed it, and overflows"
     return None if wrong.get("far", True) else ROUNDED
@@ -95,6 +97,7 @@ def _described(target: Target, first: Asked, later: Asked) -> Observed:
     values = {"shape": dict(later.case.shape), "change": _words(later), **compared.evidence()}
     variation = of_case(target, later.case)
     values |= {"outside": True} if variation and variation.outside else {}
+    values |= {"tied": True} if variation and variation.tied else {}
     if compared.right:
         return values
     wide = target.tolerance.model_copy(update={"relative": FAR * target.relative(later.case)})

@@ -58,6 +58,7 @@ class Variation:
         kind: the kind of that argument, see `audit.run.changes.Kind`.
         outside: whether values leave the bounded range of the case's own draws.
         steps: how many steps one element was moved by until the right result showed it.
+        tied: whether the right result hangs on equal numbers, by the reference's own rule for them.
     """
 
     name: str
@@ -70,6 +71,7 @@ class Variation:
     kind: str = ""
     outside: bool = False
     steps: float = 1.0
+    tied: bool = False
 
 
 @dataclass(frozen=True)
@@ -174,5 +176,5 @@ def _variation(case: Case, inputs: Path, reply: Reply, event: dict[str, Any]) ->
     other = replace(case, inputs=inputs).answered(reply, event)
     if event["group"] not in DRAWN_ALIKE:
         other = replace(other, size=0.0, outputs=tuple(replace(one, size=0.0) for one in other.outputs))
-    more = {key: event[key] for key in ("trivial", "moved", "how", "kind", "outside", "steps") if key in event}
+    more = {key: event[key] for key in ("trivial", "moved", "how", "kind", "outside", "steps", "tied") if key in event}
     return Variation(event["variation"], event["group"], other, event["headroom"], **more)

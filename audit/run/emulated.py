@@ -19,6 +19,7 @@ from audit.model import Harness
 from audit.run.device import SessionDevice
 from audit.run.fake_cuda_tensors import FakeCuda, fake_cuda
 from audit.run.outputs import spanned
+from audit.run.python_clocks import python_clocks
 from audit.run.triton_interpreter import Interpreted
 
 
@@ -77,6 +78,7 @@ class EmulatedPython(Emulated):
         self._triton = (
             Interpreted(str(settings.python), self._runtime, settings.configuration) if settings.triton else None
         )
+        self._clocks = python_clocks()
         fake_cuda(settings.configuration.compute_capability)
         if settings.libraries or settings.refusals:
             replace_load_inline(self._extension, otherwise=None)
@@ -95,7 +97,7 @@ class EmulatedPython(Emulated):
             )
 
         def call(*inputs: Any) -> Any:
-            with FakeCuda():
+            with FakeCuda(), self._clocks.call():
                 return function(*inputs)
 
         return call
@@ -103,6 +105,7 @@ class EmulatedPython(Emulated):
     def behave(self, configuration: Configuration) -> None:
         """See `SessionDevice`."""
         super().behave(configuration)
+        self._clocks.still = configuration.still_clock
         if self._triton:
             self._triton.configuration = configuration
 

@@ -169,6 +169,7 @@ Varied = event("Varied", of=Count, bits=PerFormat, trivial=Shape, inputs=Names)
 Variation = event(
     "Variation", Right, of=Count, variation=Name, group=Name, headroom=PerFormat, trivial=(Shape, {}),
     moved=(Count | None, None), how=(Name, ""), kind=(Name, ""), outside=bool, steps=(Size, 1.0),
+    tied=(bool, False),
 )  # fmt: skip
 """From `Cost` on: see `oracle`."""
 

@@ -70,6 +70,15 @@ def headroom(case: Problem, values: list[Any]) -> dict[str, float | None]:
     return found
 
 
+def with_ties(case: Problem, values: list[Any]) -> dict[str, float | None]:
+    """Return TIES and ROUNDING with equal numbers moved alike; empty where the reference breaks ties by a function
+    whose choice is free, as `topk` does. Elsewhere it says what is right for equal numbers: half a point, for instance.
+    """
+    oracle, want, _ = case.in_units(values)
+    moves = case.moves(oracle, values, want, 7, alike=True)
+    return {} if moves.breaks_ties else {TIES: moves.needed(), ROUNDING: moves.needed(ties.ROUNDED_BY)}
+
+
 def need(case: Problem, values: list[Any]) -> float | None:
     """Return the tolerance the reference itself needs; None: no finite one."""
     _, want, own = case.in_units(values)

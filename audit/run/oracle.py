@@ -38,7 +38,15 @@ from audit.run.harness import placed, stated
 from audit.run.launches import write_described
 from audit.run.problem import Problem
 from audit.run.results import Writer
-from audit.run.transforms import DISTRIBUTIONS, extreme_bytes, is_real, leaves_range, redistributed, reordered_masks
+from audit.run.transforms import (
+    DISTRIBUTIONS,
+    extreme_bytes,
+    is_real,
+    leaves_range,
+    opposed,
+    redistributed,
+    reordered_masks,
+)
 from audit.run.work import counted, weighed
 
 
@@ -151,11 +159,23 @@ def _variations(request: requests.Variations, reference: ModuleType, results: Wr
             for name, values, more in GROUPS[group](discriminator):
                 right = _written(case, values, wanted.beside(name), results)
                 if right is not None:
-                    measured = formats.headroom(case, values) if group in _DRAWN else {}
+                    measured = _headroom(discriminator, values, group)
                     trivial = discriminator.at(values) if group == DISCRIMINATING else {}
                     outside = leaves_range(leaves(values), case.flat)
-                    about = {"headroom": measured, "trivial": trivial, "outside": outside}
+                    about = {**measured, "trivial": trivial, "outside": outside}
                     yield {"of": of, "variation": name, "group": group, **about, **more, **right}
+
+
+def _headroom(discriminator: Discriminator, values: list[Any], group: str) -> dict[str, Any]:
+    """Return the `headroom` of a group's arguments, and whether they are `tied`: whole numbers whose right result hangs
+    on ties, which the reference has a rule for."""
+    case = discriminator.problem
+    found = formats.headroom(case, values) if group in _DRAWN else {}
+    if group != "whole_numbers":
+        return {"headroom": found}
+    need = found[formats.TIES]
+    kept = {} if need is not None and need <= discriminator.relative / 2 else formats.with_ties(case, values)
+    return {"headroom": found | kept, "tied": bool(kept)}
 
 
 def _written(case: Problem, values: list[Any], file: Path, results: Writer) -> dict[str, Any] | None:
@@ -180,6 +200,8 @@ def _our_distributions(case: Problem) -> Iterator[tuple[str, list[Any]]]:
     if any(is_real(x) for x in case.flat):
         for salt, name in enumerate(DISTRIBUTIONS, start=16):
             yield name, case.arguments(redistributed(case.flat, name, case.generator(salt)))
+    if (flat := opposed(case.flat, but=case.tables)) is not None:
+        yield "negative", case.arguments(flat)
     for name, lowest in (("lowest_bytes", True), ("highest_bytes", False)):
         if (flat := extreme_bytes(case.flat, lowest=lowest)) is not None:
             yield name, case.arguments(flat)

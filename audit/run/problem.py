@@ -186,9 +186,11 @@ class Problem:
         outputs = [{"shape": list(one.shape), "dtype": _name(one.dtype), "size": size} for one, size in each]
         return results.expected(want, dtype=self.dtype, also=also) | {"expected_outputs": outputs}
 
-    def moves(self, oracle: ties.Oracle, values: list[Any], want: torch.Tensor, salt: int) -> ties.Moves:
-        """Return the random moves of arguments whose right result by that oracle is `want`."""
-        return ties.Moves(oracle, values, want, self._seed + salt, self._tie_breaks.seen)
+    def moves(
+        self, oracle: ties.Oracle, values: list[Any], want: torch.Tensor, salt: int, *, alike: bool = False
+    ) -> ties.Moves:
+        """Return the random moves of arguments whose right result by that oracle is `want`, see `ties.Moves`."""
+        return ties.Moves(oracle, values, want, self._seed + salt, self._tie_breaks.seen, alike)
 
     def in_units(self, values: list[Any]) -> tuple[ties.Oracle, torch.Tensor, torch.Tensor]:
         """Return an oracle, its result and the reference's for those arguments, each of several outputs in units of its

@@ -33,6 +33,8 @@ MOST_TIED = 0.01
 """Where more elements depend on ties, the task means its own inputs to have ties: they count."""
 REFUSED = (ArithmeticError, LookupError, RuntimeError, TypeError, ValueError)
 """The exceptions of a reference for arguments it does not take."""
+GOLDEN = 0.6180339887498949
+"""Multiples of it by whole numbers differ modulo 1."""
 Oracle = Callable[[list[Any]], torch.Tensor]
 
 
@@ -58,7 +60,8 @@ class TieBreaks(TorchFunctionMode):
 class Moves:
     """Arguments with a right result, float64, and their moves by random numbers of the seed.
 
-    `breaks_ties` is whether the oracle calls a function that breaks ties.
+    `breaks_ties` is whether the oracle calls a function that breaks ties, `alike` whether equal numbers move alike, so
+    that none of them is broken.
     """
 
     oracle: Oracle
@@ -66,6 +69,7 @@ class Moves:
     want: torch.Tensor
     seed: int
     breaks_ties: bool
+    alike: bool = False
 
     def alternatives(self, *, own: bool) -> list[torch.Tensor]:
         """Return other right results of integers, float64, where a few elements depend on ties or on a rounding.
@@ -107,8 +111,9 @@ class Moves:
     def _nudged(self, x: Any, generator: torch.Generator, share: float, *, whole: bool) -> Any:
         if not isinstance(x, torch.Tensor) or x.dtype == torch.bool or not (whole or x.is_floating_point()):
             return x
-        step = torch.rand(x.shape, generator=generator, dtype=torch.float64)
         wide = x.double()
+        step = torch.rand(x.shape, generator=generator, dtype=torch.float64)
+        step = GOLDEN * (wide + self.seed) % 1.0 if self.alike else step  # the same in every tensor
         moved = wide * (1.0 + share * step) + math.copysign(LEAST, share) * step
         finite = wide[wide.isfinite()]
         if not (self.breaks_ties and abs(share) == SHARE and finite.numel()):

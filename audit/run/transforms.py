@@ -6,7 +6,7 @@ Values are a flat list of leaves, see `containers`.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Collection
 from typing import Any
 
 import torch
@@ -53,11 +53,11 @@ def _sparse(x: torch.Tensor, generator: torch.Generator) -> torch.Tensor:
     return x.float() * kept
 
 
-def _shifted(share: int) -> Transform:
-    """Return a transform that adds two to the power of a share of the mantissa's bits."""
+def _shifted(share: int, sign: float) -> Transform:
+    """Return a transform that adds two to the power of a share of the mantissa's bits, times a sign."""
 
     def shift(x: torch.Tensor, _: torch.Generator) -> torch.Tensor:
-        return x.float() + 2.0 ** (round(-math.log2(torch.finfo(x.dtype).eps)) // share)
+        return x.float() + sign * 2.0 ** (round(-math.log2(torch.finfo(x.dtype).eps)) // share)
 
     return shift
 
@@ -72,8 +72,8 @@ DISTRIBUTIONS: dict[str, Transform] = {
     "sparse": _sparse,
     "strided": _strided,
     "zeros": lambda x, _: torch.zeros(x.shape),
-    "offset": _shifted(4),
-    "far_offset": _shifted(2),
+    "offset": _shifted(4, 1.0),
+    "far_offset": _shifted(2, -1.0),
     "thousandfold": lambda x, _: x.float() * 1e3,
     "thousandth": lambda x, _: x.float() * 1e-3,
     "large": lambda x, _: x.float() * LARGE,
@@ -86,6 +86,20 @@ def redistributed(values: list[Any], name: str, generator: torch.Generator) -> l
     """Redraw every real tensor; integers, which may be indices, stay."""
     change = DISTRIBUTIONS[name]
     return [torch.where(x != 0, change(x, generator).to(x.dtype), x) if is_real(x) else x for x in values]
+
+
+def opposed(values: list[Any], *, but: Collection[int] = ()) -> list[Any] | None:
+    """Make the numbers of the first tensor of both signs negative, and those of others positive; return None where
+    there is none.
+
+    Their products are negative then, and so is every element of a row, a window or a batch: a maximum that starts at
+    zero, or pads with it, is wrong. Tensors of one sign, such as scales, stay, and so do the leaves `but`.
+    """
+    real = [(leaf, x) for leaf, x in enumerate(values) if is_real(x) and leaf not in but]
+    signed = [leaf for leaf, x in real if bool((x < 0).any()) and bool((x > 0).any())]
+    if not signed:
+        return None
+    return [(-x.abs() if leaf == signed[0] else x.abs()) if leaf in signed else x for leaf, x in enumerate(values)]
 
 
 def extreme_bytes(values: list[Any], *, lowest: bool) -> list[Any] | None:

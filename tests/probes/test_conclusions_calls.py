@@ -171,6 +171,11 @@ CASES: list[tuple[Probe, Observed, Expected]] = [
      bad(f"N=4: all equal inputs: {TOLD}")),
     (distributions, {**AT4, "distributions": [{**FAR, "outside": True}], "discriminating": False},
      bad(f"N=4: all equal inputs: {TOLD}", "hint")),
+    (distributions, {**AT4, "distributions": [{**FAR, "distribution": "negative"}], "discriminating": False,
+                     "undefined": None},
+     bad("N=4: negative inputs: 3 of 4 elements wrong; at [1] expected 2, got nan")),
+    (distributions, {**AT4, "distributions": [{**FAR, "distribution": "far_offset"}], "discriminating": False},
+     bad("N=4: far offset inputs: 3 of 4 elements wrong; at [1] expected 2, got nan", "hint")),
     (distributions, {**AT4, "distributions": [NEAR], "discriminating": False},
      bad("N=4: all equal inputs: 3 of 4 elements wrong; at [1] expected 2, got 2.5; all within 10 times what they may "
          "be off, which rounding can explain", "hint")),
@@ -194,6 +199,12 @@ CASES: list[tuple[Probe, Observed, Expected]] = [
     (fresh_values, {"shapes": [{**LATER, "right_alone": False, "outside": True}], "undefined": None},
      bad(f"N=4: whole numbers at the same addresses: {TOLD}; alone too; the task's own inputs keep to a range that "
          "this leaves", "hint", shape=None)),
+    (fresh_values, {"shapes": [{**LATER, "right_alone": False, "tied": True}], "undefined": None},
+     bad(f"N=4: whole numbers at the same addresses: {TOLD}; alone too; the right result hangs on equal numbers there, "
+         "which the reference has a rule for", "hint", shape=None)),
+    (fresh_values, {"shapes": [{**LATER, "right_alone": True, "tied": True}], "undefined": None},
+     bad(f"N=4: whole numbers at the same addresses: {TOLD}; the same inputs come out right in a fresh process",
+         shape=None)),
     (fresh_values, {"shapes": [{**LATER, "right_alone": False, "overflowed": 4096.0}], "undefined": None},
      bad(f"N=4: whole numbers at the same addresses: {TOLD}; alone too; the element was moved by 4096 steps until the "
          "right result showed it, and overflows", "hint", shape=None)),

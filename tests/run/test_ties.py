@@ -29,6 +29,20 @@ def test_drawn_numbers_have_no_ties_to_hang_on() -> None:
     assert moves(argmax, [DRAWN]).needed() == 0.0
 
 
+def test_equal_numbers_that_move_alike_stay_equal_in_every_tensor() -> None:
+    def share(values: list[Any]) -> torch.Tensor:
+        return (values[0].double()[:, None] > values[1].double()).double().mean(1)
+
+    def total(values: list[Any]) -> torch.Tensor:
+        return (values[0].double() + values[1].double() > 3.0).double()
+
+    one, other = (torch.randint(1, 4, (200,), generator=torch.Generator().manual_seed(seed)) for seed in (1, 2))
+    values = [one.float(), other.float()]
+    for oracle, alike, stands in ((share, True, True), (share, False, False), (total, True, False)):
+        need = ties.Moves(oracle, values, oracle(values), 1, breaks_ties=False, alike=alike).needed(ties.ROUNDED_BY)
+        assert (need is not None and need < 1e-6) is stands
+
+
 def test_two_equal_largest_numbers_are_both_right() -> None:
     tied = DRAWN.clone()
     tied[7, 3] = tied[7, 20] = 99.0

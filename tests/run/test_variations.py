@@ -26,6 +26,7 @@ from audit.run.transforms import (
     extreme_bytes,
     leaves_range,
     one_moved,
+    opposed,
     redistributed,
     reordered_masks,
     with_value,
@@ -48,6 +49,22 @@ def test_a_distribution_keeps_zeros_and_integers(name: str) -> None:
 def test_strided_numbers_stand_apart_by_a_power_of_two() -> None:
     (new,) = redistributed([torch.ones(2, 100)], "strided", torch.Generator())
     assert (new[1] > 1.0).nonzero().flatten().tolist() == [*range(0, 100, 4)]
+
+
+def test_products_of_the_first_tensor_of_both_signs_are_negative() -> None:
+    scales, indices, table = torch.rand(9) + 0.1, torch.arange(9), torch.randn(9)
+    found = opposed([scales, table, LOWER, indices, LOWER.T, 5], but={1})
+    assert found is not None
+    assert found[0] is scales and found[1] is table and found[3] is indices
+    assert torch.equal(found[2], -LOWER.abs()), "zeros stay"
+    assert torch.equal(found[4], LOWER.T.abs())
+    assert opposed([scales, indices, torch.zeros(3)]) is None, "numbers of one sign stay"
+
+
+def test_numbers_are_shifted_up_and_then_further_down() -> None:
+    for name, sign in (("offset", 1.0), ("far_offset", -1.0)):
+        (new,) = redistributed([torch.ones(4)], name, torch.Generator())
+        assert bool((sign * new > 30.0).all())
 
 
 def test_bytes_are_put_at_an_end_of_their_range_and_indices_stay() -> None:
@@ -134,7 +151,7 @@ def test_variations_come_with_what_is_right_for_them(tmp_path: Path) -> None:
     moved = ["last_element", "one_element", "middle_element", "slightly_moved", "whole_numbers", "two_exchanged"]
     assert names[:9] == ["other_values", *moved, "input_0_a", "input_1_b"]
     assert all(event["moved"] > 0 for event in others if event["group"] in ("moved", "inputs"))
-    assert {*DISTRIBUTIONS, "nan", "inf"} <= {*names}
+    assert {*DISTRIBUTIONS, "negative", "nan", "inf"} <= {*names}
     for event in others:
         a, b = torch.load(tmp_path / f"0.{event['variation']}.inputs.pt", weights_only=True)
         want = event["results"].at(event["expected_at"], event["expected_shape"])
@@ -177,6 +194,30 @@ def test_overflow_of_a_lower_format_is_told(tmp_path: Path) -> None:
     (large,) = (event for event in told(tmp_path) if event.get("variation") == "large")
     assert large["headroom"]["fp32"] < 1e-5
     assert large["headroom"]["fp16"] is None
+
+
+SHARES = """
+import torch
+def inputs(shape, draw): return [torch.randn(shape["N"], generator=draw), torch.randn(shape["N"], generator=draw)]
+def reference(a, b): return ((a[:, None] {0} b).to(a.dtype)).{1}
+oracle = reference
+"""
+
+
+@pytest.mark.parametrize(
+    ("compared", "result", "tied"),
+    [(">", "mean(1)", True), ("+", "mean(1)", False), (">", "argmax(1).to(a.dtype)", False)],
+)
+def test_the_rule_of_a_reference_for_equal_numbers_is_asked(
+    tmp_path: Path, compared: str, result: str, *, tied: bool
+) -> None:
+    (tmp_path / "reference.py").write_text(SHARES.format(compared, result))
+    torch.save([torch.randn(64), torch.randn(64)], tmp_path / "1.inputs.pt")
+    vary = (Vary(inputs=tmp_path / "1.inputs.pt", shape={"N": 64}, groups=("whole_numbers",)),)
+    _, whole, *_ = told(tmp_path, reference=tmp_path / "reference.py", vary=vary)
+    assert whole.get("tied", False) is tied
+    need = whole["headroom"]["ties"]
+    assert (need is not None and need < 1e-4) is ("mean" in result)
 
 
 @pytest.mark.parametrize("layout", LAYOUTS)

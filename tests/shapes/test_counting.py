@@ -7,7 +7,7 @@ import itertools
 import pytest
 
 from audit.claims.shapes.counting import candidates, counts, first_that_fits, keeps, scope_of, smallest
-from audit.claims.shapes.numbers import Demanded
+from audit.claims.shapes.numbers import Demanded, Side
 from audit.model.claim import Shapes
 
 
@@ -30,6 +30,9 @@ from audit.model.claim import Shapes
         (1 << 20, 1 << 22, {1 << 20}, True),
         (1 << 20, 1 << 22, {1 << 20, (1 << 20) + 1}, False),  # no longer above the limit
         (1 << 18, 1 << 19, {1 << 20}, True),  # a limit asks for its side alone, not for divisors
+        (1024, 4096, {1024, Side(1025)}, False),  # no longer above 1024, as in `n > 1024`
+        (184, 3000, {25}, False),
+        (184, 3000, {Side(25)}, True),
         (96 * 8, 96 * 80, {96}, True),
         (256, 96 * 80, {96}, False),
     ],

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from audit.claims.shapes.numbers import LARGEST, demanded, named
+from audit.claims.shapes.numbers import LARGEST, Side, demanded, named
 
 
 @pytest.mark.parametrize(
@@ -104,11 +104,32 @@ HALVES = {24576, 24577, 12288, 12289, 6144, 6145}
         ("if (48 * 1024 < cols * sizeof(float)) f();", {12288, 12289}),
         ("size_t bytes = (size_t)(cols + 1) * sizeof(at::Half);\nreturn bytes > 49152;", {24576, 24577}),
         ("def f(x):\n    most = x.numel() * x.element_size()\n    return most > 49152", HALVES),
-        ("size_t bytes = sizeof(float) * cols; if (cols > 48 * 1024) f();", set()),
+        ("size_t bytes = sizeof(float) * cols; if (cols > 48 * 1024) f();", {49153}),
     ],
 )
 def test_a_limit_of_bytes_is_one_of_elements(source: str, limits: set[int]) -> None:
     assert named([source]) - {48, 1024, 49152} == limits
+
+
+@pytest.mark.parametrize(
+    ("comparison", "next_to"),
+    [
+        ("n > 1024", {1025}),
+        ("n <= 1024", {1025}),
+        ("1024 < n", {1025}),
+        ("1024 >= n", {1025}),
+        ("n >= 1024", set()),
+        ("n < 1024", set()),
+        ("1024 <= n", set()),
+        ("1024 > n", set()),
+        ("n == 1024", set()),
+        ("n << 1024", set()),
+    ],
+)
+def test_a_number_that_counts_with_smaller_ones_has_its_next_one_as_a_limit(comparison: str, next_to: set[int]) -> None:
+    for source in (f"if ({comparison}) f();", f"def f(n):\n    return {comparison}"):
+        found = {one for one in named([source]) if isinstance(one, Side)}
+        assert found == next_to
 
 
 def test_several_sources_are_one() -> None:

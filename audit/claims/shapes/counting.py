@@ -10,7 +10,7 @@ import math
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from typing import Literal
 
-from audit.claims.shapes.numbers import LARGEST, NOTHING, Demanded
+from audit.claims.shapes.numbers import LARGEST, NOTHING, Demanded, Side
 from audit.model import Shape
 from audit.model.claim import Shapes
 
@@ -126,7 +126,8 @@ def first_that_fits(scopes: Sequence[Scope], work: Sequence[int | None], *, slow
 
 def _step(claimed: int, numbers: Iterable[int]) -> int:
     """Return the least difference that keeps the residue and every divisor in common with a number, limits aside."""
-    return math.lcm(RESIDUE, *(math.gcd(claimed, number) for number in numbers if number <= LARGEST))
+    shared = (one for one in numbers if one <= LARGEST and not isinstance(one, Side))
+    return math.lcm(RESIDUE, *(math.gcd(claimed, one) for one in shared))
 
 
 def _threshold(claimed: int, numbers: Iterable[int]) -> int:

@@ -26,14 +26,17 @@ _ARROW = re.compile(r"<<<|>>>?|->")
 _AROUND = re.compile(r"[;{}\[\],&|?:!\n]|\b(?:and|or|not|if|elif|else|in|while|return|assert)\b|(?<![<>])=")
 
 
-def compared(code: str) -> Iterator[tuple[str, str]]:
-    """Yield both sides of each comparison in CUDA C++ or Python without texts and comments, in both orders."""
+def compared(code: str) -> Iterator[tuple[str, str, bool]]:
+    """Yield both sides of each comparison in CUDA C++ or Python without texts and comments, in both orders.
+
+    The third is whether equal sides count with smaller ones: as in `a > b` or `a <= b`, for `a` and then `b`.
+    """
     plain = _CAST.sub(" ", _ARROW.sub(";", code.replace("::", "."))).replace("<<", "@")
     for part in _AROUND.split(plain):
         sides = [one.replace("@", "<<") for one in re.split(r"[<>]=?", part)]
-        for one, other in itertools.pairwise(sides):
+        for (one, other), sign in zip(itertools.pairwise(sides), re.findall(r"[<>]=?", part), strict=True):
             left, right = _enclosed(one[::-1], ")", "(")[::-1].strip(), _enclosed(other, "(", ")").strip()
-            yield from ((left, right), (right, left))
+            yield from ((left, right, sign in (">", "<=")), (right, left, sign in ("<", ">=")))
 
 
 def bytes_by_name(code: str) -> dict[str, tuple[int, ...]]:

@@ -64,10 +64,14 @@ _OPERATIONS = INTEGERS | {
 }
 
 
+class Side(int):
+    """A limit: a smaller size stays on its side, and need not keep the divisors in common with it."""
+
+
 def named(sources: Iterable[str]) -> frozenset[int]:
     """Return the numbers from 2 to LARGEST that CUDA C++ or Python sources name, and the products written of them.
 
-    Limits of sizes are among them, larger ones too, each with the next number: a size above the limit stays above.
+    Limits of sizes are among them, larger ones too, as a `Side`: a size above the limit stays above.
     """
     codes = [code for text in sources for code in _codes(text[:LONGEST])]
     values = _Values(codes)
@@ -78,14 +82,16 @@ def named(sources: Iterable[str]) -> frozenset[int]:
 
 
 def _limits(codes: list[str]) -> frozenset[int]:
-    """Return the numbers above LARGEST that something is compared with, and those of elements where it has bytes."""
+    """Return the numbers above LARGEST that something is compared with, those of elements where it has bytes, and the
+    next number of each, of smaller ones where they are on the side of what is below them, as in `n > 1024`."""
     values, found = _Values(codes, largest=MOST_SIZE), set[int]()
     in_bytes = {name: each for code in codes for name, each in limits.bytes_by_name(code).items()}
-    for side, other in (both for code in codes for both in limits.compared(code)):
+    for side, other, above in (one for code in codes for one in limits.compared(code)):
         bytes_each = limits.element_bytes(side) or in_bytes.get(side, ())
         for value in values.of_text(other):
-            found |= {value // each for each in bytes_each} or ({value} if value > LARGEST else set())
-    return frozenset(one for value in found if 2 <= value <= MOST_SIZE for one in (value, value + 1))
+            whole = {value // each for each in bytes_each} or ({value} if value > LARGEST else set())
+            found |= {next_to for one in whole for next_to in (one, one + 1)} or ({value + 1} if above else set())
+    return frozenset(Side(value) for value in found if 2 <= value <= MOST_SIZE)
 
 
 def of_claim(claim: Claim, folder: Path) -> frozenset[int]:
