@@ -19,7 +19,16 @@ from audit.claims.shapes import numbers
 from audit.claims.shapes.counting import scope_of
 from audit.model import BuildNote, Finding, Shape, Variant
 from audit.model.errors import AuditError, BadInput, CompileError, Unsupported
-from audit.probes import agreement, answer, builds_agree, oldest_code, shapes_asked, trivial_candidates, variations
+from audit.probes import (
+    agreement,
+    answer,
+    builds_agree,
+    oldest_code,
+    shapes_asked,
+    triton_compiles,
+    trivial_candidates,
+    variations,
+)
 from audit.probes.cases import Case
 from audit.probes.references import References
 from audit.probes.runner import against_reference, ask_all, seen_again, unconfirmed
@@ -179,6 +188,8 @@ class DeviceRun:
         found: list[Finding] = []
         with self._shared() as process:
             target = self.target(variant, built, shared=process)
+            if only is None and (refused := triton_compiles.finding(target)) is not None:
+                yield self._marked(refused)
             for finding in ask_all(target, second=self._second(variant), only=only):
                 found.append(finding)
                 yield self._marked(finding)

@@ -43,10 +43,15 @@ def build_finding(note: BuildNote, refusal: Refusal | None = None) -> Finding:
     if note.outcome == "not supported":
         return Finding(probe="build", target=note.variant, outcome="skip", summary=note.log)
     if refusal is not None:
-        text = f"{refusal.compiler} refuses it: {first_error(refusal.log)}"
-        evidence: dict[str, JsonValue] = {"log": note.log, "compiler": refusal.compiler, "refusal": refusal.log}
-        return Finding(
-            probe="build", target=note.variant, outcome="fail", grade="proved", summary=text, evidence=evidence
-        )
+        return refused_finding(note.variant, note.log, refusal)
     text = f"does not compile with the {note.header_set} headers: {first_error(note.log)}"
     return Finding(probe="build", target=note.variant, outcome="error", summary=text, evidence={"log": note.log})
+
+
+def refused_finding(variant: str, log: str, refusal: Refusal, *, line: int | None = None) -> Finding:
+    """Return the finding that the compiler which a variant is written for refuses it, at that line."""
+    text = f"{refusal.compiler} refuses it: {first_error(refusal.log)}"
+    evidence: dict[str, JsonValue] = {"log": log, "compiler": refusal.compiler, "refusal": refusal.log}
+    return Finding(
+        probe="build", target=variant, outcome="fail", grade="proved", summary=text, evidence=evidence, line=line
+    )

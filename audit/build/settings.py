@@ -68,7 +68,8 @@ class EmulatedSettings(Built):
 
 
 class EmulatedPythonSettings(Built):
-    """A `.py` variant on the emulated device: libraries (with their header set) and refusals by the key of texts."""
+    """A `.py` variant on the emulated device: libraries (with their header set) and refusals by the key of texts. Where
+    it `compiles`, Triton's front end takes the place of its interpreter."""
 
     kind: Literal["emulated_python"] = "emulated_python"
     python: Path
@@ -77,6 +78,7 @@ class EmulatedPythonSettings(Built):
     refusals: dict[str, str]
     exact_lines: bool
     triton: bool
+    compiles: bool = False
     runtime: Path
     configuration: Configuration
 

@@ -32,6 +32,8 @@ SAME_BUFFERS = ("moved", "other", "inputs")
 FEWEST_REPEATS, MORE_REPEATS = 24, 17
 REPEATS_S, MOST_REPEATS = 0.5, 256
 """The time and the most repeated calls: claimed code may begin to cache results after some calls."""
+SLOW_S, FEWEST_SLOW, MORE_SLOW = 8.0, 8, 5
+"""The time of the fewest repeated calls beyond which fewer are made; `repeat` makes many more without kernels."""
 OF_TYPE = {"bfloat16": "bf16", "float16": "fp16"}
 """The formats that a kernel may compute in because its result is of that type."""
 LAYOUTS = ("offset", "padded", "transposed")
@@ -121,8 +123,11 @@ def too_large(name: str, target: Target, first: Asked) -> Observed | None:
 
 def repeats(case: Case, call_s: float) -> int:
     """Return the number of repeated calls, which is unknown before the audit and grows as calls get shorter."""
+    drawn = zlib.crc32(case.expected.tobytes())
+    if FEWEST_REPEATS * call_s > SLOW_S:
+        return max(FEWEST_SLOW, int(SLOW_S / call_s)) + drawn % MORE_SLOW
     fitting = min(MOST_REPEATS, int(REPEATS_S / call_s)) if call_s else MOST_REPEATS
-    return max(FEWEST_REPEATS, fitting - MORE_REPEATS) + zlib.crc32(case.expected.tobytes()) % MORE_REPEATS
+    return max(FEWEST_REPEATS, fitting - MORE_REPEATS) + drawn % MORE_REPEATS
 
 
 def _asked(target: Target, plans: Sequence[Callable[[Target, _Planned], None]]) -> list[dict[str, Asked]]:

@@ -66,6 +66,8 @@ class _Known:
     lock: Lock = field(default_factory=Lock)
 
 
+REFUSED = "triton-refused"
+"""The report of a kernel that Triton's compiler refuses, see `run.triton_compiled`."""
 NO_MEMORY = re.compile(r"\bbad_alloc\b|\bout\sof\smemory\b|\ballocate\smemory\b")
 _known: WeakKeyDictionary[References, _Known] = WeakKeyDictionary()
 _lock = Lock()
@@ -104,6 +106,15 @@ def launched(target: Target, shapes: Sequence[Shape]) -> list[Launched]:
         if newer is not None:
             raise Unsupported(f"a launch of this size: {newer['message']}", line=newer["line"] or 0)
     return found
+
+
+def compiled(target: Target, *, compute_capability: int) -> list[dict[str, Any]]:
+    """Return Triton's refusals of kernels that host code launches at the claimed shape, as reports. Raises as
+    `launched`."""
+    files = [file for file, _ in _described(target, [target.claim.shapes.claimed])]
+    drawn = {"blocks": 0, "compute_capability": compute_capability}
+    ((event, _),) = _asked(target, files, drawn, compiles=True)
+    return [one for one in event["reports"] if one["kind"] == REFUSED]
 
 
 def shares_results(target: Target, calls: int) -> bool:
@@ -192,7 +203,13 @@ def _of(target: Target) -> _Known:
 
 
 def _asked(
-    target: Target, files: Sequence[Path], drawn: Mapping[str, int], *, mode: Mode = PLAIN, calls: int = 1
+    target: Target,
+    files: Sequence[Path],
+    drawn: Mapping[str, int],
+    *,
+    mode: Mode = PLAIN,
+    calls: int = 1,
+    compiles: bool = False,
 ) -> list[tuple[dict[str, Any], Path]]:
     """Return the events of one process, each with the folder of its outputs."""
     known, limit_s = _of(target), target.built.limit_s
@@ -204,7 +221,7 @@ def _asked(
     assert isinstance(settings, EmulatedSettings | EmulatedPythonSettings)  # `needed` refuses a GPU
     configuration = settings.configuration.model_copy(update=drawn)
     request = requests.Launches(
-        device=settings.model_copy(update={"configuration": configuration}),
+        device=settings.model_copy(update={"configuration": configuration, **({"compiles": True} if compiles else {})}),
         entry=target.claim.entry_of(target.variant),
         harness=target.claim.harness,
         inputs=tuple(files),

@@ -9,7 +9,8 @@ A source did not produce the result if its kernels never run, if its results are
 emulated device runs no block of them, or if it is a `.cu` without launches. Kernels of a library that take a tenth of
 the GPU time are a hint: a source may leave part of the work to a library. A `.py` made of a library's operators is a
 hint too: it may be declared as such. Where the claimed shape is too large to run, the launches of its host code decide,
-with the inputs of that shape where a smaller one does launch the source's kernels. Where these are unknown and the
+with the inputs of that shape where a smaller one does launch the source's kernels; and where the claim speaks of none
+of the smaller shapes, one call there without blocks. Where these are unknown and the
 source compares sizes with numbers, a call at a smaller shape gives a hint. An extension that torch cannot build runs at
 no shape.
 """
@@ -18,7 +19,7 @@ from __future__ import annotations
 
 import ast
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -31,7 +32,7 @@ from audit.probes import claimed_shape
 from audit.probes.answer import Answer, Observed, failed, label, passed
 from audit.probes.block_calls import BLOCKS
 from audit.probes.called import Mode, SessionBroken
-from audit.probes.cases import Need
+from audit.probes.cases import Case, Need
 from audit.probes.own_kernels import own_kernels, refused_by_torch
 from audit.probes.target import Target
 from audit.review.cuda_reading import CudaReading
@@ -88,8 +89,8 @@ def observe(target: Target) -> Observed:
         "own_share": own_share(ran, own),
     }
     if any(own):
-        if _right_without(target):
-            return seen | {"right_without_kernels": True}
+        if _right_without(target, target.cases):
+            return seen | {"right_without_kernels": True} | _without_at_the_claimed_shape(target)
         there = _at_the_claimed_shape(target, named)
         own_there = there is None or there["own_there"] or _own_with_values(target, named)
         return seen if there is None or own_there else seen | there
@@ -116,7 +117,11 @@ def conclude(seen: Observed) -> Answer:
         text = f"{label(claimed)}, the claimed shape: the host code launches none of the source's kernels ({names})"
         return failed(f"{text}; at {shape}, which was run, {own} of {ran} launches are theirs", shape=claimed)
     if "right_without_kernels" in seen:
-        return failed(f"{shape}: right at every shape without its own launches ({own}); a library did the work")
+        text = f"{shape}: right at every shape without its own launches ({own}); a library did the work"
+        if (claimed := seen.get("right_without_at")) is None:
+            return failed(text)
+        there = f"{label(claimed)}, the claimed shape: right without the source's own launches"
+        return failed(f"{there}; so at {shape} ({own}); a library did the work", shape=claimed)
     share = seen["own_share"]
     text = f"{shape}: launches of the source's own kernels: {own} of {ran}{_share(share)}"
     if share is not None and share < MOST:
@@ -149,16 +154,28 @@ def _of_others(seen: Observed, shape: str, ran: int) -> Answer:
     return failed(text, "proved" if nothing else "hint", anywhere=nothing)
 
 
-def _right_without(target: Target) -> bool:
+def _right_without(target: Target, cases: Sequence[Case]) -> bool:
     """Return whether every result is right though no launch runs a block: no kernel of the source made it."""
     mode = without_blocks(target)
     if mode is None:
         return False
     try:
-        calls = target.calls(target.cases, mode)
-        return all(target.compared(call, case).right for call, case in zip(calls, target.cases, strict=True))
+        calls = target.calls(cases, mode)
+        return all(target.compared(call, case).right for call, case in zip(calls, cases, strict=True))
     except AuditError:
         return False
+
+
+def _without_at_the_claimed_shape(target: Target) -> Observed:
+    """Return the claimed shape if the claim speaks of no other that was asked and the result is right there too."""
+    if any(case.counts for case in target.cases):
+        return {}
+    try:
+        shape = claimed_shape.needed(target)
+        case = claimed_shape.cases_of(target)[claimed_shape.OWN]
+    except AuditError:
+        return {}
+    return {"right_without_at": dict(shape)} if _right_without(target, [case]) else {}
 
 
 def _at_the_claimed_shape(target: Target, names: list[str]) -> Observed | None:

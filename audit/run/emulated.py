@@ -20,6 +20,7 @@ from audit.run.device import SessionDevice
 from audit.run.fake_cuda_tensors import FakeCuda, fake_cuda
 from audit.run.outputs import spanned
 from audit.run.python_clocks import python_clocks
+from audit.run.triton_compiled import Compiled
 from audit.run.triton_interpreter import Interpreted
 
 
@@ -75,13 +76,19 @@ class EmulatedPython(Emulated):
         self._runtime = Runtime(settings.runtime, settings.digests)
         self._configuration = settings.configuration
         self._settings = settings
-        self._triton = (
-            Interpreted(str(settings.python), self._runtime, settings.configuration) if settings.triton else None
-        )
+        self._triton = self._of_triton()
         self._clocks = python_clocks()
         fake_cuda(settings.configuration.compute_capability)
         if settings.libraries or settings.refusals:
             replace_load_inline(self._extension, otherwise=None)
+
+    def _of_triton(self) -> Interpreted | Compiled | None:
+        settings = self._settings
+        if not settings.triton:
+            return None
+        if settings.compiles:
+            return Compiled(settings.python, settings.configuration.compute_capability)
+        return Interpreted(str(settings.python), self._runtime, settings.configuration)
 
     def load(self, entry: str, harness: Harness) -> Callable[..., Any]:
         """See `SessionDevice`."""
@@ -106,7 +113,7 @@ class EmulatedPython(Emulated):
         """See `SessionDevice`."""
         super().behave(configuration)
         self._clocks.still = configuration.still_clock
-        if self._triton:
+        if isinstance(self._triton, Interpreted):
             self._triton.configuration = configuration
 
     def _extension(self, name: str, key: str) -> ModuleType | None:
@@ -123,7 +130,7 @@ class EmulatedPython(Emulated):
         """See `SessionDevice`. Failures of Triton's interpreter follow the reports of the access checker."""
         events = super().trace()
         if not self._settings.exact_lines:
-            known = self._triton.kernels if self._triton else set()
+            known = self._triton.kernels if isinstance(self._triton, Interpreted) else set()
             events = {
                 key: [one if one["kernel"] in known else {**one, "line": None} for one in found]
                 for key, found in events.items()

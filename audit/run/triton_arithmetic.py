@@ -16,6 +16,7 @@ import torch
 
 FP8 = {"fp8e5": torch.float8_e5m2, "fp8e4nv": torch.float8_e4m3fn}
 """Triton's names of the types that an NVIDIA GPU converts."""
+NARROW = "bf16"
 OPERATIONS = ("binary_op", "unary_op", "ternary_op", "create_fma", "create_dot", "create_erf", "create_rsqrt")
 """The arithmetic methods of the interpreter's builder. Atomic operations on bfloat16 are refused."""
 
@@ -146,9 +147,11 @@ class _Bfloat16:
 
         @wraps(plain)
         def function(builder: Any, *operands: Any) -> Any:
+            if not any(map(self._is_narrow, operands)):
+                return plain(builder, *operands)
             wide = [self._wide(one) if self._is_narrow(one) else one for one in operands]
             result = plain(builder, *wide)
-            if all(one is other for one, other in zip(wide, operands, strict=True)) or result.data.dtype != np.float32:
+            if result.data.dtype != np.float32:
                 return result
             operand = operands[2] if plain.__name__ == "create_dot" else operands[-1]  # has the result's type
             return self._narrow(result) if self._is_narrow(operand) or not hasattr(operand, "dtype") else result
@@ -203,7 +206,7 @@ class _Bfloat16:
         return function
 
     def _is_narrow(self, one: Any) -> bool:
-        return isinstance(one, self._handle) and one.dtype.scalar == self._types.bfloat16
+        return type(one) is self._handle and one.dtype.scalar.name == NARROW
 
     def _wide(self, one: Any) -> Any:
         return self._handle((one.data.astype(np.uint32) << 16).view(np.float32), self._types.float32)

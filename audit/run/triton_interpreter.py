@@ -188,11 +188,14 @@ class Interpreted:
 
     def _touched(self, pointers: Any, mask: Any, access: Access, *, size: int, values: Any = None) -> Any:
         """Report an access to the checker and write the values; return the active lanes with valid addresses."""
-        lanes = np.broadcast_to(mask, pointers.shape).astype(np.bool_)  # a copy
-        addresses = np.ascontiguousarray(pointers[lanes], dtype=np.uint64)
-        given = None if values is None else np.ascontiguousarray(values[lanes])
-        line = self._line() or 0
-        lanes[lanes] = self._runtime.touch(addresses, size=size, access=access, line=line, values=given)
+        lanes = mask if mask.shape == pointers.shape else np.broadcast_to(mask, pointers.shape)
+        every = bool(lanes.all())
+        addresses = np.ascontiguousarray(pointers if every else pointers[lanes], dtype=np.uint64)
+        given = None if values is None else np.ascontiguousarray(values if every else values[lanes])
+        mapped = self._runtime.touch(addresses, size=size, access=access, line=self._line() or 0, values=given)
+        if not mapped.all():
+            lanes = lanes.copy()
+            lanes[lanes] = mapped.reshape(-1)
         return lanes
 
     def _line(self) -> int | None:

@@ -55,10 +55,10 @@ class Meaning:
 
     def called(self, function: Any) -> Any:
         """Return what a call of that value calls: the interpreter's own function for one of the language."""
-        if getattr(function, "__module__", None) == ANY_LIBDEVICE:
-            function = getattr(self._libdevice, function.__name__)
         if name := self._names.get(id(function)):
             return getattr(self._language, name)  # replaced while a kernel runs
+        if getattr(function, "__module__", None) == ANY_LIBDEVICE:
+            function = getattr(self._libdevice, function.__name__)
         if self._language.core.is_builtin(function):
             return partial(function, _semantic=self._semantic)
         return function

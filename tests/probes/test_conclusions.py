@@ -204,6 +204,14 @@ ANSWERS: list[tuple[str, Observed, Answer]] = [
     ),
     (
         "kernels_ran",
+        {**KERNELS, "right_without_kernels": True, "right_without_at": {"N": 64}},
+        failed(
+            "N=64, the claimed shape: right without the source's own launches; so at N=8 (1); a library did the work",
+            shape={"N": 64},
+        ),
+    ),
+    (
+        "kernels_ran",
         {**KERNELS, "launches_at_claimed_shape": 0, "own_there": 0, "claimed_shape": {"N": 64}},
         failed(
             "N=64, the claimed shape: the host code launches none of the source's kernels (k); at N=8, which was run, "

@@ -46,6 +46,12 @@ CONTROLS = {
 """The types of the results of the runtime's unexported functions, in the order of the table in `runtime/control.cpp`.
 The runtime hands out the table once."""
 
+TOUCH = (
+    *(ctypes.c_void_p, ctypes.c_uint64, ctypes.c_uint64, ctypes.c_uint32, ctypes.c_uint32),
+    *(ctypes.c_void_p, ctypes.c_void_p),
+)
+"""The types of the arguments of `touch`, which is called most often."""
+
 
 class Runtime:
     """The runtime's library in this process. Once it is created, CPU tensors are made in the emulated device's memory.
@@ -61,6 +67,7 @@ class Runtime:
             raise RuntimeError("the emulated device of this process is under control already")
         kinds = zip(CONTROLS.items(), functions, strict=True)
         self._call = {name: ctypes.CFUNCTYPE(kind)(address) for (name, kind), address in kinds}
+        self._call["touch"].argtypes = TOUCH
         self._call["install_allocator"]()
 
     def configure(self, new: Configuration) -> None:
@@ -129,18 +136,17 @@ class Runtime:
         Return whether each element is in memory; one that is not was reported and not written.
 
         Args:
-            addresses: those of the elements, a contiguous numpy vector of uint64.
+            addresses: those of the elements, a contiguous numpy array of uint64.
             size: bytes of an element.
             access: the kind of access.
             line: the line of the source.
             values: the contiguous values to write; None for no write.
         """
-        mapped = ctypes.create_string_buffer(len(addresses))
-        at = ctypes.c_void_p(addresses.ctypes.data)
-        written = ctypes.c_void_p(None if values is None else values.ctypes.data)
-        count, kind = ctypes.c_uint64(len(addresses)), ctypes.c_uint32(ACCESSES.index(access))
-        self._call["touch"](at, count, ctypes.c_uint64(size), kind, ctypes.c_uint32(line), written, mapped)
-        return np.frombuffer(mapped.raw, dtype=np.bool_, count=len(addresses))
+        mapped = np.empty(addresses.shape, dtype=np.bool_)
+        written = None if values is None else _address(values)
+        kind = ACCESSES.index(access)
+        self._call["touch"](_address(addresses), addresses.size, size, kind, line, written, _address(mapped))
+        return mapped
 
     def reset(self) -> None:
         """Clear launches, reports and write counts. An error of a kernel stays, as in CUDA."""
@@ -155,6 +161,12 @@ def _index(name: str, known: tuple[str, ...]) -> int:
     if name not in known:
         raise ValueError(f"unknown setting {name}; known: {', '.join(known)}")
     return known.index(name)
+
+
+def _address(values: Any) -> int:
+    """Return the address of a numpy array's first element."""
+    address: int = values.__array_interface__["data"][0]
+    return address
 
 
 def _list(text: bytes) -> list[dict[str, Any]]:

@@ -1,0 +1,48 @@
+"""Does Triton's compiler take every kernel that the host code launches at the claimed shape, where none is compiled?
+
+The emulated device interprets kernels, which takes some that the compiler refuses. Triton's front end needs no GPU. It
+is asked about the claimed kernel alone, for the GPU that the claim names or a newer one. A refusal that another version
+of Triton, another GPU or this machine may explain does not count.
+"""
+
+from __future__ import annotations
+
+import re
+from importlib import metadata
+
+from audit.build.notes import refused_finding
+from audit.build.second_compiler import NEWEST, Refusal
+from audit.build.settings import EmulatedPythonSettings
+from audit.model import Finding
+from audit.model.errors import AuditError
+from audit.probes import claimed_shape
+from audit.probes.called import Mode
+from audit.probes.own_kernels import own_kernels
+from audit.probes.target import Target
+
+OTHERWISE = re.compile(
+    r"has no attribute|no module|unexpected keyword|positional argument|not supported in this architecture|"
+    r"supported_fp8|fp8|AttributeError|ImportError|NotImplementedError|deprecated|not implemented|internal",
+    re.IGNORECASE,
+)
+"""Refusals that a version of Triton, a GPU or a limit of its front end explains."""
+
+
+def finding(target: Target) -> Finding | None:
+    """Return the finding of a claimed kernel that Triton refuses; None where it does not, or that is unknown."""
+    settings = target.built.settings(**Mode()._asdict())
+    if target.variant.role != "claimed" or not (isinstance(settings, EmulatedPythonSettings) and settings.triton):
+        return None
+    own = own_kernels(target.reference.parent / target.variant.file)
+    newest = max(NEWEST, settings.configuration.compute_capability)
+    try:
+        reports = claimed_shape.compiled(target, compute_capability=newest)
+    except AuditError:
+        return None
+    for one in reports:
+        if one["kernel"] in own and not OTHERWISE.search(one["message"]):
+            place = f"{target.variant.file}({one['line']})" if one["line"] else target.variant.file
+            log = f"{place}: error: {one['message']}, in the kernel {one['kernel']}"
+            compiler = Refusal(f"Triton {metadata.version('triton')}", log)
+            return refused_finding(target.variant.name, log, compiler, line=one["line"])
+    return None
