@@ -21,8 +21,8 @@ from audit.probes.own_kernels import own_kernels
 from audit.probes.target import Target
 
 OTHERWISE = re.compile(
-    r"has no attribute|no module|unexpected keyword|positional argument|not supported in this architecture|"
-    r"supported_fp8|fp8|AttributeError|ImportError|NotImplementedError|deprecated|not implemented|internal",
+    r"has\sno\sattribute|no\smodule|unexpected\skeyword|positional\sargument|not\ssupported\sin\sthis|"
+    r"fp8|AttributeError|ImportError|NotImplementedError|deprecated|not\simplemented|internal",
     re.IGNORECASE,
 )
 """Refusals that a version of Triton, a GPU or a limit of its front end explains."""
@@ -42,7 +42,7 @@ def finding(target: Target) -> Finding | None:
     for one in reports:
         if one["kernel"] in own and not OTHERWISE.search(one["message"]):
             place = f"{target.variant.file}({one['line']})" if one["line"] else target.variant.file
-            log = f"{place}: error: {one['message']}, in the kernel {one['kernel']}"
+            log = f"{place}: error: {one['message']} ({one['kernel']})"
             compiler = Refusal(f"Triton {metadata.version('triton')}", log)
             return refused_finding(target.variant.name, log, compiler, line=one["line"])
     return None

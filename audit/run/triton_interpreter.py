@@ -188,7 +188,8 @@ class Interpreted:
 
     def _touched(self, pointers: Any, mask: Any, access: Access, *, size: int, values: Any = None) -> Any:
         """Report an access to the checker and write the values; return the active lanes with valid addresses."""
-        lanes = mask if mask.shape == pointers.shape else np.broadcast_to(mask, pointers.shape)
+        lanes = np.asarray(mask, dtype=np.bool_)  # of a block pointer, the mask is a buffer
+        lanes = lanes if lanes.shape == pointers.shape else np.broadcast_to(lanes, pointers.shape)
         every = bool(lanes.all())
         addresses = np.ascontiguousarray(pointers if every else pointers[lanes], dtype=np.uint64)
         given = None if values is None else np.ascontiguousarray(values if every else values[lanes])
