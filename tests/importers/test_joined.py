@@ -88,10 +88,10 @@ def test_guards_decide_and_a_header_without_one_comes_again() -> None:
 @pytest.mark.parametrize(
     ("files", "message"),
     [
-        ({"k.cu": '#include "a.h"', "a.h": '#include "a.h"'}, "a.h: includes itself, without a guard"),
+        ({"k.cu": '#include "a.h"', "a.h": '#include "a.h"'}, "a.h: includes itself in line 1, without a guard"),
         (
-            {"k.cu": '#include "a.h"', "a.h": '#include "b.h"', "b.h": '#include "a.h"'},
-            "a.h: includes itself by way of b.h, without a guard",
+            {"k.cu": '#include "a.h"', "a.h": 'int a;\n#include "b.h"', "b.h": '\n\n#include "a.h"'},
+            "a.h: includes itself in line 2, by way of b.h in line 3, without a guard",
         ),
         ({"k.cu": '#include "a.h"\n' * 5, "a.h": "x" * (1 << 20)}, "at most 4,194,304"),
     ],

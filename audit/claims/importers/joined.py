@@ -50,7 +50,7 @@ def joined(files: Mapping[str, str]) -> str:
     kept = [name for name in files if name.endswith(SOURCES) and name not in included]
     sources = sorted(kept, key=lambda name: (not name.endswith(".cu"), name))
     once: set[str] = set()
-    lines = [line for name in sources for line in _expanded(files, name, once, ())]
+    lines = [line for name in sources for line in _expanded(files, name, once, {})]
     text = "\n".join([*_includes_first(lines), ""])
     if len(text) > MOST_CHARACTERS:
         raise BadInput(f"{sources[0]}: {len(text):,} characters with its includes; at most {MOST_CHARACTERS:,}")
@@ -76,22 +76,25 @@ def _includes_first(lines: Sequence[str]) -> list[str]:
     return [*first, *rest]
 
 
-def _expanded(files: Mapping[str, str], name: str, once: set[str], within: tuple[str, ...]) -> list[str]:
-    """Return the lines of a file with its local includes in their place."""
+def _expanded(files: Mapping[str, str], name: str, once: set[str], within: Mapping[str, int]) -> list[str]:
+    """Return the lines of a file with its local includes in their place; `within` has the files around it, and the line
+    of each that includes the next."""
     if name in once:
         return []
     if name in within:
         if _GUARD.match(files[name]):
             return []
-        way = ", ".join(within[within.index(name) + 1 :])
-        raise BadInput(f"{name}: includes itself{f' by way of {way}' if way else ''}, without a guard")
+        first, *way = list(within.items())[list(within).index(name) :]
+        by = ", ".join(f"{other} in line {line}" for other, line in way)
+        way_text = by and f", by way of {by}"
+        raise BadInput(f"{name}: includes itself in line {first[1]}{way_text}, without a guard")
     lines = [f"// {name}"]
-    for line in files[name].splitlines():
+    for number, line in enumerate(files[name].splitlines(), start=1):
         if _ONCE.match(line):
             once.add(name)
             continue
         inner = _included(files, name, line)
-        lines += [line] if inner is None else _expanded(files, inner, once, (*within, name))
+        lines += [line] if inner is None else _expanded(files, inner, once, {**within, name: number})
     return lines
 
 
