@@ -10,6 +10,8 @@ import pytest
 
 from audit import claims
 from audit.apps import cli
+from audit.run.arguments import named
+from tests.small_claim import CLAIM
 
 
 def test_a_right_result_without_a_finite_element_is_bad_input(
@@ -34,3 +36,51 @@ def test_a_tolerance_of_zero_is_one_and_a_negative_one_is_not(tmp_path: Path) ->
     assert exact.tolerance.relative == 0.0
     with pytest.raises(claims.BadInput, match=r"key tolerance\.relative"):
         claims.parse(re.sub(r"(?m)^relative = .*", "relative = -1e-3", text), "claim.toml")
+
+
+TASK = """
+import collections
+
+import torch
+
+
+class Option:
+    pass
+
+
+def inputs(shape, generator):
+    return [torch.randn(shape["N"], generator=generator), {given}]
+
+
+def reference(x, option):
+    return x * 2
+
+
+oracle = reference
+
+
+def cost(shape):
+    return {{"flops": 0.0, "bytes": 0.0}}
+"""
+
+
+def audited(folder: Path, given: str, harness: str = "") -> int:
+    folder.mkdir()
+    (folder / "claim.toml").write_text(CLAIM.format(harness=harness))
+    (folder / "reference.py").write_text(TASK.format(given=given))
+    (folder / "claimed.py").write_text("def forward(x, option):\n    return x + x\n")
+    return cli.main(["run", str(folder), "--device", "emulated", "--out", str(folder.parent / "out")])
+
+
+@pytest.mark.parametrize("given", ["'relu'", "{'mode': ['relu', True, None, 2.5]}", "torch.float16"])
+def test_an_option_is_a_number_a_text_or_what_holds_them(given: str, tmp_path: Path) -> None:
+    assert audited(tmp_path / "claim", given) == 0
+
+
+@pytest.mark.parametrize(("key", "stated"), [("destination", "destination = 2"), ("host", "host = [0, 2]")])
+def test_a_place_that_no_argument_has_is_one_sentence(
+    key: str, stated: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert audited(tmp_path / "claim", "2.0", stated) == 2
+    said = capsys.readouterr().err.splitlines()[-1]
+    assert said == f"audit: claim/claim.toml: key harness.{key}: a call has no argument 2; it has 2, counted from 0"

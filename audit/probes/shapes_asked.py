@@ -17,6 +17,8 @@ from audit.probes.answer import label
 from audit.run import requests
 from audit.run.pool import Reply, Workers
 
+_OURS = f"{BadInput.__module__}.{BadInput.__name__}: "
+"""Before a sentence of ours about the file; what the task itself raised has another name."""
 _NO_KEY = re.compile(r"KeyError: '(\w+)'")
 
 
@@ -48,6 +50,8 @@ def of(folder: ClaimFolder, device: AuditDevice, workers: Workers, numbers: Coll
 
 def unusable(folder: ClaimFolder, reply: Reply) -> BadInput:
     """Return what the task did in place of an answer, and how to name a size that it lacks."""
+    if reply.ending == "raised" and reply.detail.startswith(_OURS):
+        return BadInput(f"{folder.path.name}/{reply.detail.removeprefix(_OURS)}")
     text = f"{folder.path.name}/reference.py: {reply.ending}: {reply.detail}"
     lacking, claimed = _NO_KEY.fullmatch(reply.detail), folder.claim.shapes.claimed
     if reply.ending != "raised" or lacking is None or lacking[1] in claimed:

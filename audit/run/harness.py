@@ -10,6 +10,7 @@ import torch
 
 from audit import claims
 from audit.model import Harness, untrusted
+from audit.model.errors import BadInput
 from audit.run.containers import leaves, rebuilt
 
 Function = Callable[..., Any]
@@ -24,6 +25,15 @@ def stated(folder: Path) -> Harness:
     """
     file = folder / claims.STATEMENT
     return claims.parse(untrusted.text(file), claims.STATEMENT).harness if file.is_file() else Harness()
+
+
+def require_places(harness: Harness, values: list[Any]) -> None:
+    """Raise BadInput where the harness names an argument that those of a call lack."""
+    stated = {"destination": () if harness.destination is None else (harness.destination,), "host": harness.host}
+    for key, places in stated.items():
+        if beyond := [place for place in places if place >= len(values)]:
+            text = f"a call has no argument {beyond[0]}; it has {len(values)}, counted from 0"
+            raise BadInput(f"{claims.STATEMENT}: key harness.{key}: {text}")
 
 
 def cast(value: Any, harness: Harness) -> Any:

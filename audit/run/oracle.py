@@ -34,7 +34,7 @@ from audit.run.changes import (
 )
 from audit.run.containers import leaves
 from audit.run.discriminating import OWN, Discriminator, graded_inputs
-from audit.run.harness import placed, stated
+from audit.run.harness import placed, require_places, stated
 from audit.run.launches import write_described
 from audit.run.problem import Problem
 from audit.run.results import Writer
@@ -82,10 +82,11 @@ def _cases(request: requests.Cases, reference: ModuleType, results: Writer) -> I
     if unknown:
         raise LookupError(f"claim.toml names baseline {unknown[0]}, reference.py has {', '.join(known)}")
     yield {"cost": {name: float(value) for name, value in reference.cost(request.cost_shape).items()}}
-    host = stated(request.reference.parent).host
+    harness = stated(request.reference.parent)
     for case, (shape, seed) in enumerate(zip(request.shapes, request.seeds, strict=True)):
         inputs = reference.inputs(shape, torch.Generator().manual_seed(seed))
-        problem = Problem(reference, inputs, shape, device=request.device, host=host)
+        require_places(harness, inputs)
+        problem = Problem(reference, inputs, shape, device=request.device, host=harness.host)
         torch.save(inputs, request.folder / f"{case}.inputs.pt")
         bits = {"bits": formats.bits(problem)} if request.bits and problem.dtype == "float32" else {}
         yield {"case": case, "shape": shape, **problem.expected(inputs, results), "size": problem.size, **bits}

@@ -19,6 +19,7 @@ import numpy.typing as npt
 
 from audit.build.emulated.cache import cache_folder
 from audit.model.errors import WorkerFailed
+from audit.model.sanitizer import TERMINAL_ESCAPE
 from audit.run import protocol, wire
 from audit.run.channel import ProtocolViolation
 from audit.run.oracle_cache import OracleCache
@@ -30,7 +31,7 @@ from audit.run.wire import AnyRequest
 SWITCH_S = 0.0005
 """The interpreter's switch interval. The judge's threads compare arrays in many short calls of numpy and wait for the
 interpreter's lock after each; with Python's 5 ms and two busy threads a comparison took five times as long."""
-_RAISED = re.compile(r"[\w.]+(Error|Exception|Interrupt)\b")
+_RAISED = re.compile(r"[\w.]+(Error|Exception|Interrupt|BadInput)\b")
 """The beginning of a traceback's line with the exception; torch appends lines of advice."""
 Ending = Literal["finished", "raised", "ended", "crashed", "timed out", "stopped", "protocol violation"]
 """`raised` is an exception; `ended` a process that exited by itself, by `sys.exit` or `os._exit`."""
@@ -250,5 +251,5 @@ def _ending(ended: wire.Ended, limit_s: float) -> tuple[Ending, str]:
         return "crashed", f"the process died of {signal.Signals(ended.signal).name}"
     if ended.exit != wire.RAISED:
         return "ended", f"the process ended itself with exit code {ended.exit}"
-    lines = ended.prints.strip().splitlines() or ["no message"]
+    lines = TERMINAL_ESCAPE.sub("", ended.prints).strip().splitlines() or ["no message"]
     return "raised", next((line for line in reversed(lines) if _RAISED.match(line)), lines[-1])
