@@ -72,6 +72,19 @@ def audited(folder: Path, given: str, harness: str = "") -> int:
     return cli.main(["run", str(folder), "--device", "emulated", "--out", str(folder.parent / "out")])
 
 
+@pytest.mark.parametrize(
+    ("given", "kind"),
+    [("Option()", "Option"), ("{'mode': [Option()]}", "Option"), ("collections.namedtuple('P', 'x')(1)", "P")],
+)
+def test_an_option_that_no_session_could_load_is_told_by_its_name(
+    given: str, kind: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert audited(tmp_path / "claim", given) == 2
+    said = capsys.readouterr().err.splitlines()[-1]
+    name = "input_1_option_mode_0" if "mode" in given else "input_1_option"
+    assert f"audit: claim/reference.py: {name} is of type {kind}; an argument is a tensor, a number" in said
+
+
 @pytest.mark.parametrize("given", ["'relu'", "{'mode': ['relu', True, None, 2.5]}", "torch.float16"])
 def test_an_option_is_a_number_a_text_or_what_holds_them(given: str, tmp_path: Path) -> None:
     assert audited(tmp_path / "claim", given) == 0
@@ -84,3 +97,7 @@ def test_a_place_that_no_argument_has_is_one_sentence(
     assert audited(tmp_path / "claim", "2.0", stated) == 2
     said = capsys.readouterr().err.splitlines()[-1]
     assert said == f"audit: claim/claim.toml: key harness.{key}: a call has no argument 2; it has 2, counted from 0"
+
+
+def test_no_sentence_keeps_what_colours_a_terminal() -> None:
+    assert named(ValueError("\x1b[1mbold\x1b[0m, plain")) == "ValueError: bold, plain"

@@ -7,6 +7,7 @@ from typing import Any
 
 import torch
 
+from audit.model.sanitizer import TERMINAL_ESCAPE
 from audit.run import raw_memory
 from audit.run.containers import along, holds_more, leaves, rebuilt, refilled, tensors
 from audit.run.harness import Upload, placed
@@ -165,8 +166,8 @@ def write_all(arguments: list[Any], values: list[Any]) -> None:
 
 
 def named(error: Exception) -> str:
-    """Return the error's type and first line; torch appends advice and a stack."""
-    lines = str(error).strip().splitlines() or ["no message"]
+    """Return the error's type and first line, without terminal escapes; torch appends advice and a stack."""
+    lines = TERMINAL_ESCAPE.sub("", str(error)).strip().splitlines() or ["no message"]
     shared = f"{SHARED}: " if isinstance(error, torch.OutOfMemoryError) else ""
     return f"{type(error).__name__}: {shared}{lines[0]}"[:MOST_CHARACTERS]
 

@@ -5,6 +5,7 @@ Objects of other types are leaves: their contents are neither read nor written.
 
 from __future__ import annotations
 
+import io
 import re
 from collections.abc import Iterator, Sequence
 from typing import Any
@@ -31,6 +32,20 @@ def named_leaves(value: Any, name: str = "") -> Iterator[tuple[str, Any]]:
 def tensors(value: Any) -> list[torch.Tensor]:
     """Return the tensors among the leaves."""
     return [leaf for leaf in leaves(value) if isinstance(leaf, torch.Tensor)]
+
+
+def loads(value: object) -> bool:
+    """Return whether torch loads the value again without running code of others."""
+    if value is None or type(value) in (bool, int, float, str):
+        return True
+    kept = io.BytesIO()
+    try:
+        torch.save(value, kept)
+        kept.seek(0)
+        torch.load(kept, weights_only=True)
+    except Exception:  # an object of others may raise anything
+        return False
+    return True
 
 
 def rebuilt(value: Any, flat: Sequence[Any]) -> Any:

@@ -20,6 +20,7 @@ from typing import Any
 
 import torch
 
+from audit.model.errors import BadInput
 from audit.run import correctness, formats, requests, ties
 from audit.run.arguments import named
 from audit.run.changes import (
@@ -32,7 +33,7 @@ from audit.run.changes import (
     one_element,
     whole_numbers,
 )
-from audit.run.containers import leaves
+from audit.run.containers import leaves, loads
 from audit.run.discriminating import OWN, Discriminator, graded_inputs
 from audit.run.harness import placed, require_places, stated
 from audit.run.launches import write_described
@@ -87,6 +88,7 @@ def _cases(request: requests.Cases, reference: ModuleType, results: Writer) -> I
         inputs = reference.inputs(shape, torch.Generator().manual_seed(seed))
         require_places(harness, inputs)
         problem = Problem(reference, inputs, shape, device=request.device, host=harness.host)
+        _require_plain(problem)
         torch.save(inputs, request.folder / f"{case}.inputs.pt")
         bits = {"bits": formats.bits(problem)} if request.bits and problem.dtype == "float32" else {}
         yield {"case": case, "shape": shape, **problem.expected(inputs, results), "size": problem.size, **bits}
@@ -98,6 +100,14 @@ def _cases(request: requests.Cases, reference: ModuleType, results: Writer) -> I
                 right = _written(problem, values, request.folder / f"{case}.{name}.inputs.pt", results)
                 if right is not None:
                     yield {"case": case, "shape": shape, **right, "other": name}
+
+
+def _require_plain(problem: Problem) -> None:
+    """Raise BadInput for an argument that a session could not load."""
+    for name, leaf in zip(names(problem), problem.flat, strict=True):
+        if not isinstance(leaf, torch.Tensor) and not loads(leaf):
+            what = "a tensor, a number, a text or None, alone or within lists, tuples and dicts"
+            raise BadInput(f"reference.py: {name} is of type {type(leaf).__name__}; an argument is {what}")
 
 
 def _sized(request: requests.Sized, reference: ModuleType, results: Writer) -> Iterator[dict[str, Any]]:
