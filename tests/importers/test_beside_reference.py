@@ -156,7 +156,7 @@ def with_sidecar(folder: Path, solution: str, name: str, text: str) -> str:
     found = importers.read([published.write(folder, **files)])
     assert found.claimed is not None and found.auditable
     assert found.originals[0].data.decode() == solution
-    assert "the files that the solution loads" in found.claimed.added
+    assert "the files that it loads" in found.claimed.added
     return found.claimed.data.decode()
 
 

@@ -56,7 +56,7 @@ class Importer(Protocol):
 
 _TABLE: tuple[Importer, ...] = (
     archive, cuda_l1, cuda_l2, robust_kbench, hugging_face, notebook, kernelbench, kernelbench_com, kernelagent,
-    popcorn, sol_execbench, flashinfer_bench, bare_cu, plain_python,
+    popcorn, sol_execbench, flashinfer_bench, plain_python, bare_cu,
 )  # fmt: skip
 IMPORTERS = {one.__name__.rpartition(".")[2]: one for one in _TABLE}
 GIVEN = "given by the user when it was imported"

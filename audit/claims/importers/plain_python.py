@@ -1,32 +1,37 @@
 """A Python file with a function `kernel` (Triton, `load_inline`, torch), and one with a reference function for it.
 
-The file may import from others beside it; these become part of it.
+The file may import from others beside it, and `load` C++ and CUDA files; these become part of it.
 """
 
 from __future__ import annotations
 
-from audit.claims.importers import bare_cu, joined_python, module_task, solutions
+from audit.claims.importers import bare_cu, joined, joined_python, loaded_files, module_task, solutions
 from audit.claims.importers.imported import NO_COST, NO_FIGURES, Claimed, Imported, Original
 from audit.claims.importers.material import Given, Material
 from audit.claims.importers.python_text import PythonText
+from audit.model.errors import BadInput
 
 TAKES = (
-    "a Python file with a function `kernel`, alone or with those it imports, and one with `reference` and `get_inputs`"
+    "a Python file with a function `kernel`, alone or with those it imports or loads, and one with `reference` and "
+    "`get_inputs`"
 )
 LACKS = ("reference.py cost", "speedup")
 ENTRY = "kernel"
 
 
 def matches(material: Material) -> bool:
-    """Return whether a Python file defines `kernel`."""
-    return bool(material.written_in(_defines))
+    """Return whether a Python file defines `kernel`, and loads each `.cu` file that is there."""
+    return bool(material.written_in(_defines)) and (_loading(material) or not material.named(".cu"))
 
 
 def read(material: Material, given: Given) -> Imported:  # noqa: ARG001  # there are no figures to ask a unit of
     """Return the kernel with its reference. Raises BadInput for several of either."""
     kernel = material.only(material.written_in(_defines), what=ENTRY)
     data, others = joined_python.in_one(kernel.published_as, material.python, material.data)
-    kept = [material.original(one, file=solutions.flattened(one, one)) for one in others]
+    added = [joined_python.ADDED] if others else []
+    data, loaded = _with_loaded(data, kernel.published_as, material)
+    added += [loaded_files.ADDED] if loaded else []
+    kept = [material.original(one, file=solutions.flattened(one, one)) for one in (*others, *loaded)]
     name = module_task.named_after(kernel.published_as)
     imported = Imported(
         format="plain_python",
@@ -34,10 +39,35 @@ def read(material: Material, given: Given) -> Imported:  # noqa: ARG001  # there
         name=name,
         title=name.replace("_", " "),
         originals=(Original("kernel.py", kernel.data, kernel.published_as), *kept),
-        claimed=Claimed("claimed.py", data, ENTRY, "the file as given", joined_python.ADDED if others else ""),
+        claimed=Claimed("claimed.py", data, ENTRY, "the file as given", "; ".join(added)),
         missing=(NO_COST, NO_FIGURES),
     )
     return bare_cu.with_reference(imported, material)
+
+
+def _loading(material: Material) -> bool:
+    """Return whether a Python file that defines `kernel` loads C++ or CUDA files, or names one that was given."""
+    given = dict.fromkeys(material.named(*joined.SOURCES), "")
+    kernels = [text.tree for text in material.python.values() if _defines(text)]
+    return any(loaded_files.calls(one) or loaded_files.mentioned(one, given) for one in kernels)
+
+
+def _with_loaded(data: bytes, where: str, material: Material) -> tuple[bytes, list[str]]:
+    """Return the source with the C++ and CUDA files that it loads, and which these are.
+
+    Raises:
+        BadInput: it loads one that was not given, or in a way that is not read.
+    """
+    files = {name: material.data(name).decode() for name in material.named(*joined.SOURCES, *joined.HEADERS)}
+    source = PythonText(data, where=where)
+    text, used = loaded_files.in_place(source, files)
+    left = loaded_files.calls(PythonText(text.encode(), where=where).tree)
+    unread = [line for name, line in loaded_files.mentioned(source.tree, files).items() if name not in used]
+    if left or unread:
+        line = unread[0] if unread else loaded_files.calls(source.tree)[-1]
+        how = "give each file, and write load(name=..., sources=[...]) with its path as a text"
+        raise BadInput(f"{where}: line {line} loads a file that was not given, or in a way that is not read; {how}")
+    return (text.encode() if used else data), sorted(used)
 
 
 def _defines(text: PythonText) -> bool:
