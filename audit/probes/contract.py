@@ -46,10 +46,10 @@ def observe(target: Target) -> Observed:
         return seen | values
     if not usable:
         return {"unusable": unusable, **values}
-    shared = next((one for one in usable if one[1].event.get("overlapping") and not target.is_reference), None)
+    shared = next((one for one in usable if one[1].event.get("sharing") and not target.is_reference), None)
     if shared is not None:
         case, call = shared
-        return {"shape": dict(case.shape), "overlapping": list(call.event["overlapping"]), **values}
+        return {"shape": dict(case.shape), "sharing": list(call.event["sharing"]), **values}
     notes = [note for pair in usable if (note := _note(*pair))]
     return {"calls": len(usable), **({"notes": notes} if notes else {}), **values}
 
@@ -62,8 +62,8 @@ def conclude(seen: Observed) -> Answer:
         text = f"every call ended and returned what the reference returns ({seen['calls']})"
         return passed("; ".join([text, *seen.get("notes", ())[:1]]))
     shape = label(seen["shape"])
-    if "overlapping" in seen:
-        return failed(_shared(shape, seen["overlapping"]), "hint")
+    if "sharing" in seen:
+        return failed(_shared(shape, seen["sharing"]), "hint")
     if "takes" in seen:
         text = f"{shape}, the claimed shape, is refused: {seen['raised']}"
         return failed(f"{text}; {label(seen['takes'])} comes back with a result", line=seen["line"])
@@ -81,9 +81,9 @@ def _of_a_call(seen: Observed, shape: str) -> Answer:
     return failed(f"{shape}: expected {seen['expected']}, got {seen['got']}")
 
 
-def _shared(shape: str, outputs: Sequence[int]) -> str:
-    named = ", ".join(str(one) for one in outputs)
-    return f"{shape}: outputs that share memory with an earlier one: {named}; writing into one changes the other"
+def _shared(shape: str, pairs: Sequence[Sequence[int]]) -> str:
+    named = ", ".join(f"{one} and {other}" for one, other in pairs)
+    return f"{shape}: outputs that share memory, counted from 0: {named}; writing into one changes the other"
 
 
 def _fails(seen: Observed) -> bool:

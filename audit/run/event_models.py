@@ -122,7 +122,7 @@ class Step(Event):
     shape: Sizes = []
     dtype: Name = ""
     outputs: Outputs = []
-    overlapping: Counts = []
+    sharing: Annotated[list[Annotated[list[Count], Field(min_length=2, max_length=2)]], Field(max_length=100)] = []
     device: Name = ""
     strides: Annotated[list[Whole], Field(max_length=64)] = []
     digest: Digest = ""

@@ -140,23 +140,26 @@ def described(outputs: Sequence[torch.Tensor]) -> dict[str, Any]:
         dimensions = [each for one in outputs for each in zip(one.shape, one.stride(), strict=True)]
         strides = [int(not any(size > 1 and stride == 0 for size, stride in dimensions))]
     devices = " and ".join(dict.fromkeys(one.device.type for one in outputs))
-    shared = {"overlapping": overlapping} if (overlapping := _overlapping(outputs)) else {}
+    shared = {"sharing": pairs} if (pairs := _sharing(outputs)) else {}
     return {**about(outputs), "device": devices, "strides": strides, **shared}
 
 
-def _overlapping(outputs: Sequence[torch.Tensor]) -> list[int]:
-    """Return the positions of the contiguous outputs that share memory with an earlier one."""
+def _sharing(outputs: Sequence[torch.Tensor]) -> list[list[int]]:
+    """Return the pairs of positions of contiguous outputs that share memory: each with the first that it overlaps."""
     pieces = [
         range(one.data_ptr(), one.data_ptr() + one.numel() * one.element_size())
         if not one.is_meta and type(one) is torch.Tensor and one.is_contiguous()
         else range(0)
         for one in outputs
     ]
-    return [
-        index
-        for index, piece in enumerate(pieces)
-        if any(range(max(piece.start, other.start), min(piece.stop, other.stop)) for other in pieces[:index])
-    ]
+    pairs = ((_first_over(piece, pieces[:index]), index) for index, piece in enumerate(pieces))
+    return [[first, index] for first, index in pairs if first is not None]
+
+
+def _first_over(piece: range, others: Sequence[range]) -> int | None:
+    """Return the position of the first of the others with an address of the piece."""
+    over = (index for index, one in enumerate(others) if max(piece.start, one.start) < min(piece.stop, one.stop))
+    return next(over, None)
 
 
 MOST_ELEMENTS = 1 << 22

@@ -34,9 +34,9 @@ WRONG_ONCE = {**EVERY, "wrong": 2, "drawn_wrong": 1, "first": {"block": 3, "elem
 ANSWERS: list[tuple[str, Observed, Answer]] = [
     (
         "contract",
-        {"shape": AT, "overlapping": [1, 2]},
+        {"shape": AT, "sharing": [[0, 1], [0, 2]]},
         failed(
-            "N=8: outputs that share memory with an earlier one: 1, 2; writing into one changes the other",
+            "N=8: outputs that share memory, counted from 0: 0 and 1, 0 and 2; writing into one changes the other",
             "hint",
         ),
     ),
@@ -286,6 +286,14 @@ ANSWERS: list[tuple[str, Observed, Answer]] = [
         "repeat",
         {**REPEATED, "after_many": {"calls": 240, **BAD}, "undefined": None},
         failed(f"N=8: the first call is right, behind 240 more {OFF}"),
+    ),
+    (
+        "repeat",
+        {"shape": AT, "first": "2 tensors of shapes [8]; [8]", "later": "no tensor but NoneType"},
+        failed(
+            "N=8: the first call returns 2 tensors of shapes [8]; [8], a later one with inputs of that shape "
+            "no tensor but NoneType"
+        ),
     ),
     (
         "precision",

@@ -186,21 +186,22 @@ def test_a_function_of_the_kit_that_a_source_replaces_is_told(workers: Workers, 
 
 
 @pytest.mark.parametrize(
-    ("returned", "overlapping"),
+    ("returned", "sharing"),
     [
         ("x, x + 1", []),
-        ("x, x", [1]),
-        ("x, x[2:], x + 1", [1]),
+        ("x, x", [[0, 1]]),
+        ("x, x[2:], x + 1", [[0, 1]]),
+        ("x + 1, x, x[2:], x[:1]", [[1, 2], [1, 3]]),
         ("*x.clone().split(3),", []),
         ("x, x[:0]", []),
         ("x[::2], x[1::2]", []),
     ],
 )
 def test_outputs_that_share_memory_are_named(
-    workers: Workers, tmp_path: Path, returned: str, overlapping: list[int]
+    workers: Workers, tmp_path: Path, returned: str, sharing: list[list[int]]
 ) -> None:
     (event,) = asked(workers, tmp_path, f"def forward(x):\n    return ({returned})\n").events
-    assert event.get("overlapping", []) == overlapping
+    assert event.get("sharing", []) == sharing
 
 
 def test_a_module_of_other_arguments_is_one_sentence_with_its_line(workers: Workers, tmp_path: Path) -> None:
