@@ -34,7 +34,7 @@ other kernels made it, it has fewer bits than declared, clocks were replaced, or
 device is idle: these have rules of their own."""
 OWN_REFERENCE = own_reference.FAILS
 """Part of an error because the task was read wrongly; it comes first, as it explains the others."""
-OF_CONTRACT = re.compile(r"\bsince contract\b|\bsee contract$")
+OF_CONTRACT = re.compile(r"\bsince contract\b|\bsee contract(?:, repeat)?$")
 """Part of an answer that only repeats `contract`; it is not listed as missing."""
 NONE_CLAIMED = "none that it speaks of"
 """Part of a failure outside the claim, of any record, where its probe asked at no shape of the claim."""

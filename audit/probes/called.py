@@ -73,6 +73,19 @@ class Call:
         """The kernel launches of the call."""
         return list(self.event.get("launches", ()))
 
+    @property
+    def returned(self) -> str:
+        """The result in words, by its number of tensors and their shapes."""
+        sizes = [one["shape"] for one in self.outputs] or [self.event.get("shape", [])]
+        if self.event["returned"] not in ("Tensor", f"{len(self.outputs)} tensors"):
+            return f"no tensor but {self.event['returned']}"
+        shapes = "; ".join(map(str, sizes))
+        return f"{len(sizes)} tensors of shapes {shapes}" if len(sizes) > 1 else f"a tensor of shape {shapes}"
+
+    def returns(self, want: Array) -> bool:
+        """Return whether the result has the shape of the right one, see `alike`."""
+        return alike(self.event.get("shape"), want.shape)
+
     def raw(self) -> npt.NDArray[np.uint8]:
         """Return the output as bytes, one row per element: shape (elements, bytes per element).
 
@@ -169,11 +182,11 @@ def value_calls(calls: Iterable[Call], expected: Iterable[Array]) -> None:
     for call, want in zip(calls, expected, strict=True):
         if call.raised is not None:
             raise SessionBroken(f"the call raised {call.raised}")
-        if not alike(call.event.get("shape"), want.shape):
+        if not call.returns(want):
             if call.outputs:
                 sizes = f"{math.prod(call.event['shape']):,} elements in all, where the right result has {want.size:,}"
-                raise SessionBroken(f"the call returned {len(call.outputs)} tensors of {sizes}; see contract")
-            raise SessionBroken("the call returned no tensor of the expected shape; see contract")
+                raise SessionBroken(f"the call returned {len(call.outputs)} tensors of {sizes}; see contract, repeat")
+            raise SessionBroken("the call returned no tensor of the expected shape; see contract, repeat")
 
 
 def alike(shape: Sequence[int] | None, other: Sequence[int]) -> bool:

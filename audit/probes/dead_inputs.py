@@ -153,7 +153,7 @@ def _row(target: Target, first: Asked, changed: Asked, made: Variation) -> Obser
     except SessionBroken as error:
         if made.kind in APART:
             return {"input": changed.what, "not_tested": f"{made.how}: {NO_SUCH_SHAPE}"}
-        what = str(error).removesuffix("; see contract")
+        what = str(error).partition("; see contract")[0]
         raise SessionBroken(f"with other values in {_words(changed.what)} ({made.how}), {what}") from None
     moved, unmoved = _counts(target, first, changed)
     return {

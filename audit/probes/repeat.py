@@ -5,6 +5,9 @@ overwritten before each call, as a timer does. Results that differ in their last
 arrival do, are reported and fail no kernel; a result outside the tolerance is wrong. Contents that were wrong at first
 are left to `distributions`, which tests whether rounding explains them.
 
+A later call with inputs of the same sizes that returns other shapes, or another number of tensors, than the first is
+wrong too.
+
 A plain first call that is right in one process and wrong in another is wrong by this probe: what it returns depends on
 time, or on memory that it does not write.
 
@@ -15,7 +18,7 @@ runs all. A wrong result there counts only if it is also wrong after as many cal
 from __future__ import annotations
 
 import zlib
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from contextlib import suppress
 
 from audit.model.errors import AuditError
@@ -39,6 +42,8 @@ ANOTHER = "that of another process"
 def observe(target: Target) -> Observed:
     """Compare 24 to 256 calls with alternating contents, the last half as in a timer, then one with each content."""
     asked = at_middle(target)
+    if (changed := _of_another_shape(target, asked)) is not None:
+        return changed
     if (first := _unsteady(target, asked["first"])) is not None:
         wrong = {"shape": dict(first.case.shape), "call": ANOTHER, **first.compared(target).evidence()}
         undefined = undefined_beside(target, first.case)
@@ -67,6 +72,9 @@ def observe(target: Target) -> Observed:
 
 def conclude(seen: Observed) -> Answer:
     """Fail at the first call that is wrong though the very first was right."""
+    if "later" in seen:
+        text = f"the first call returns {seen['first']}, a later one with inputs of that shape {seen['later']}"
+        return failed(f"{label(seen['shape'])}: {text}")
     shape, calls, differing = label(seen["shape"]), seen["calls"], len(seen["differing"])
     wrong = next((one for one in seen["shapes"] if not one["right"]), None)
     after = seen.get("after_many")
@@ -81,6 +89,18 @@ def conclude(seen: Observed) -> Answer:
     if wrong["call"] == ANOTHER:
         return failed(f"{shape}: the first call of one process is right, {text}", grade_beside(seen["undefined"]))
     return failed(f"{shape}: the first call is right, of {calls} more {text}", grade_beside(seen["undefined"]))
+
+
+def _of_another_shape(target: Target, asked: Mapping[str, Asked]) -> Observed | None:
+    """Return the evidence that the first call returns the right shapes and a later one, with inputs that the claim
+    draws, others; None where none does."""
+    first, others = asked["first"], wanted(target).middle.of("other")
+    drawn = {first.case.inputs, *(one.case.inputs for one in others)}
+    ended = [one for one in asked.values() if one.case.inputs in drawn and one.call.raised is None]
+    later = next((one for one in ended if not one.call.returns(one.case.expected)), None)
+    if later is None or not first.call.returns(first.case.expected):
+        return None
+    return {"shape": dict(first.case.shape), "first": first.call.returned, "later": later.call.returned}
 
 
 def _unsteady(target: Target, middle: Asked) -> Asked | None:

@@ -18,7 +18,7 @@ GAP = re.compile(r"(?<=[\u3000-\u9fff\uff00-\uffef]) (?=[\u3000-\u9fff\uff00-\uf
 """A blank between two letters of a script without blanks."""
 STOP, QUOTED = "。", "」"
 BASELINE = re.compile(rf"\b{PREFIX}\w+")
-PROBE = re.compile(r"(?<=; see )(?:agreement|contract)\b|^\w+(?=, skipped\s)")
+PROBE = re.compile(r"(?<=; see )(?:agreement|contract)\b|(?<=,\s)repeat$|^\w+(?=, skipped\s)")
 RECORDS = TEXTS / "en" / "records.toml"
 """English of records → today's."""
 

@@ -35,7 +35,10 @@ def test_what_is_missing_is_named(record: Record) -> None:
     assert judged(record, [finding("build", "error")]).verdict.missing == ("a build: build error",)
 
 
-@pytest.mark.parametrize("why", ["raised", "elements of type float8_e4m3fn cannot be compared; see contract"])
+@pytest.mark.parametrize(
+    "why",
+    ["raised", "elements of type float8_e4m3fn cannot be compared; see contract", "a tensor; see contract, repeat"],
+)
 def test_what_only_repeats_that_contract_has_no_answer_is_not_missing_too(record: Record, why: str) -> None:
     first, *others = RIGHT
     assert first.probe == "contract"

@@ -179,5 +179,5 @@ def test_a_tuple_that_changes_its_length_is_one_sentence() -> None:
     later = Call({"returned": "3 tensors", "shape": [12], "dtype": "float32", "outputs": each}, Path("x"))
     with pytest.raises(SessionBroken) as broken:
         value_calls([later], [np.zeros(8)])
-    said = "the call returned 3 tensors of 12 elements in all, where the right result has 8; see contract"
+    said = "the call returned 3 tensors of 12 elements in all, where the right result has 8; see contract, repeat"
     assert str(broken.value) == said
