@@ -24,6 +24,8 @@ Precision = Literal["fp32", "split_fp16", "tf32", "fp16", "bf16"]
 Dtype = Literal["float32", "float16", "bfloat16"]
 Position = Annotated[int, Field(ge=0, lt=1000)]
 """The place of an argument of the entry, from 0."""
+Keyword = Annotated[str, Field(pattern=r"^[A-Za-z_][A-Za-z0-9_]{0,60}$")]
+"""The name of an argument of the entry."""
 
 
 class Source(Frozen):
@@ -83,12 +85,14 @@ class Harness(Frozen):
         dtype: what it casts a module's parameters and every argument of fractions to; None: nothing.
         destination: the argument it hands for the result to be written into; None: there is none.
         host: arguments it leaves in the host's memory; every other tensor lies on the device.
+        keywords: names of the last arguments, by which the entry gets them; without any it gets all by position.
     """
 
     mode: Literal["train", "eval"] = "train"
     dtype: Dtype | None = None
     destination: Position | None = None
     host: tuple[Position, ...] = ()
+    keywords: Annotated[tuple[Keyword, ...], Field(max_length=100)] = ()
 
 
 class Tolerance(Frozen):

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection
+from collections.abc import Callable, Collection, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -28,12 +28,15 @@ def stated(folder: Path) -> Harness:
 
 
 def require_places(harness: Harness, values: list[Any]) -> None:
-    """Raise BadInput where the harness names an argument that those of a call lack."""
+    """Raise BadInput where the harness names arguments that those of a call lack."""
     stated = {"destination": () if harness.destination is None else (harness.destination,), "host": harness.host}
     for key, places in stated.items():
         if beyond := [place for place in places if place >= len(values)]:
             text = f"a call has no argument {beyond[0]}; it has {len(values)}, counted from 0"
             raise BadInput(f"{claims.STATEMENT}: key harness.{key}: {text}")
+    if len(harness.keywords) > len(values):
+        text = f"{len(harness.keywords)} names, and a call has {len(values)} arguments"
+        raise BadInput(f"{claims.STATEMENT}: key harness.keywords: {text}")
 
 
 def cast(value: Any, harness: Harness) -> Any:
@@ -46,14 +49,27 @@ def cast(value: Any, harness: Harness) -> Any:
 
 
 def returning(function: Function, harness: Harness) -> Function:
-    """Return the function with the destination as its result where it returns None."""
-    destination = harness.destination
+    """Return the function, which gets its last arguments by the harness's names, with the destination as its result
+    where it returns None."""
+    destination, named = harness.destination, by_name(function, harness.keywords)
     if destination is None:
+        return named
+
+    def call(*arguments: Any) -> Any:
+        result = named(*arguments)
+        return arguments[destination] if result is None and destination < len(arguments) else result
+
+    return call
+
+
+def by_name(function: Function, names: Sequence[str]) -> Function:
+    """Return a function of positions that hands its last arguments on by those names."""
+    if not names:
         return function
 
     def call(*arguments: Any) -> Any:
-        result = function(*arguments)
-        return arguments[destination] if result is None and destination < len(arguments) else result
+        positional = arguments[: len(arguments) - len(names)]
+        return function(*positional, **dict(zip(names, arguments[len(positional) :], strict=True)))
 
     return call
 

@@ -9,6 +9,7 @@ from typing import Any
 
 import torch
 
+from audit.run.harness import by_name
 from audit.run.imported_file import AS_PUBLISHED, Sizes, seeds_moved
 from audit.run.imported_task import Arguments, Task, positional
 
@@ -97,26 +98,50 @@ class DefinitionTask(Task):
 
 
 class FunctionTask(Task):
-    """A plain function, and `inputs(shape, generator)` or `get_inputs()` of the same file."""
+    """A plain function, and `inputs(shape, generator)` or `get_inputs()` of the same file.
 
-    def __init__(self, path: Path, *, function: str, beside: Mapping[str, Path | None] | None = None) -> None:
+    Args:
+        path: the file.
+        function: the name of the function in it.
+        beside: see `ImportedFile`.
+        keywords: names of the last arguments where the function gets them by name; where `get_inputs` returns a dict,
+            its keys.
+    """
+
+    def __init__(
+        self,
+        path: Path,
+        *,
+        function: str,
+        beside: Mapping[str, Path | None] | None = None,
+        keywords: Sequence[str] = (),
+    ) -> None:
         super().__init__(path, beside=beside)
-        self._function = function
+        self._function, self._keywords = function, tuple(keywords)
 
     def parameters(self) -> list[str]:
         """See `Task`."""
-        return positional(getattr(self._file.module(), self._function))
+        names = positional(getattr(self._file.module(), self._function))
+        return [*(name for name in names if name not in self._keywords), *self._keywords]
 
     def _drawn(self, shape: Sizes, seed: int) -> Arguments:
         plain = self._file.module()
         if hasattr(plain, "inputs"):
-            return list(plain.inputs(dict(shape), torch.Generator().manual_seed(seed)))
+            return self._listed(plain.inputs(dict(shape), torch.Generator().manual_seed(seed)))
         plain = self._file.module(shape)
         with seeds_moved(seed):
-            return list(plain.get_inputs())
+            return self._listed(plain.get_inputs())
+
+    def _listed(self, values: Any) -> Arguments:
+        if not isinstance(values, Mapping):
+            return list(values)
+        if sorted(values) != sorted(self._keywords):
+            names = ", ".join(map(str, values))
+            raise TypeError(f"the inputs are named {names}; give FunctionTask of reference.py these as keywords")
+        return [values[name] for name in self._keywords]
 
     def _computed(self, arguments: Sequence[Any], *, double: bool) -> Any:  # noqa: ARG002
-        return getattr(self._file.module(), self._function)(*arguments)
+        return by_name(getattr(self._file.module(), self._function), self._keywords)(*arguments)
 
 
 class BenchmarkTask(Task):

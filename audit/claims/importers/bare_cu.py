@@ -10,7 +10,7 @@ import ast
 from collections.abc import Mapping
 from dataclasses import replace
 
-from audit.claims.importers import entries, joined, joined_python, module_task, published, sizes, solutions
+from audit.claims.importers import entries, joined, joined_python, keywords, module_task, published, sizes, solutions
 from audit.claims.importers.imported import (
     NO_COST,
     NO_FIGURES,
@@ -129,6 +129,8 @@ def _function(text: PythonText) -> str | None:
 def _with_task(imported: Imported, task: Original, text: PythonText, beside: Mapping[str, Original]) -> Imported:
     function = _function(text) or REFERENCES[0]
     modules = {name: one.file for name, one in beside.items()}
+    maker = next((name for name in ("inputs", "get_inputs") if name in text.functions), "")
+    by_name = keywords.of_reference(text, function, maker)
     plain = "get_inputs" in text.functions and "inputs" not in text.functions
     kernel = imported.claimed.data.decode() if imported.claimed else ""
     shapes, choices = sizes.of_module(text, apart=[function], sources=[kernel]) if plain else (None, [])
@@ -139,7 +141,9 @@ def _with_task(imported: Imported, task: Original, text: PythonText, beside: Map
         task=f"what {function} of original/{FILE} computes",
         dtype=text.dtype_of("get_inputs" if plain else "inputs"),
         originals=(*imported.originals, Original(FILE, task.data, task.published_as), *beside.values()),
-        reference=Reference("function", {"file": FILE, "function": function, "beside": modules}),
+        reference=Reference(
+            "function", {"file": FILE, "function": function, "beside": modules, "keywords": [*by_name]}
+        ),
         shapes=shapes,
         tolerance=tolerance,
         missing=(*imported.missing, *missing, *([] if tolerance else [_NO_TOLERANCE])),

@@ -5,10 +5,13 @@ The file may import from others beside it, and `load` C++ and CUDA files; these 
 
 from __future__ import annotations
 
-from audit.claims.importers import bare_cu, joined, joined_python, loaded_files, module_task, solutions
+from dataclasses import replace
+
+from audit.claims.importers import bare_cu, joined, joined_python, keywords, loaded_files, module_task, solutions
 from audit.claims.importers.imported import NO_COST, NO_FIGURES, Claimed, Imported, Original
 from audit.claims.importers.material import Given, Material
 from audit.claims.importers.python_text import PythonText
+from audit.model import Harness
 from audit.model.errors import BadInput
 
 TAKES = (
@@ -42,7 +45,17 @@ def read(material: Material, given: Given) -> Imported:  # noqa: ARG001  # there
         claimed=Claimed("claimed.py", data, ENTRY, "the file as given", "; ".join(added)),
         missing=(NO_COST, NO_FIGURES),
     )
-    return bare_cu.with_reference(imported, material)
+    found = bare_cu.with_reference(imported, material)
+    return replace(found, harness=Harness(keywords=_by_name(material.python[kernel.published_as], found)))
+
+
+def _by_name(kernel: PythonText, found: Imported) -> tuple[str, ...]:
+    """Return the names of the last arguments that the kernel takes by keyword alone."""
+    options = found.reference.options if found.reference else {}
+    task = next((one for one in found.originals if one.file == bare_cu.FILE), None)
+    stated = PythonText(task.data, where=task.published_as).functions if task else {}
+    names = keywords.parameters(stated.get(options.get("function", "")))
+    return keywords.of_kernel(kernel.functions.get(ENTRY), options.get("keywords", ()), names)
 
 
 def _loading(material: Material) -> bool:

@@ -93,9 +93,11 @@ TASK = DefinitionTask(ORIGINAL / {shown(options["file"])}, inputs=INPUTS, axes=a
 
 
 def _function(options: Options) -> str:
-    """`file`, `function`; `beside`, for every module that it imports by name the file in `original/`."""
-    beside = f", beside={_beside(options['beside'])}" if options.get("beside") else ""
-    return f"TASK = FunctionTask(ORIGINAL / {shown(options['file'])}, function={shown(options['function'])}{beside})\n"
+    """`file`, `function`; `beside`, for every module that it imports by name the file in `original/`; `keywords`, the
+    names of its last arguments where it gets them by name."""
+    named = f", beside={_beside(options['beside'])}" if options.get("beside") else ""
+    named += f", keywords={shown(options['keywords'])}" if options.get("keywords") else ""
+    return f"TASK = FunctionTask(ORIGINAL / {shown(options['file'])}, function={shown(options['function'])}{named})\n"
 
 
 def _beside(beside: Mapping[str, str | None]) -> str:

@@ -129,6 +129,7 @@ def _harness(harness: Harness) -> str:
     keys |= {"dtype": quoted(harness.dtype)} if harness.dtype else {}
     keys |= {} if harness.destination is None else {"destination": repr(harness.destination)}
     keys |= {"host": repr([*harness.host])} if harness.host else {}
+    keys |= {"keywords": f"[{', '.join(map(quoted, harness.keywords))}]"} if harness.keywords else {}
     return _table("[harness]", keys)
 
 
