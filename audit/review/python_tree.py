@@ -55,3 +55,23 @@ def path(node: ast.AST) -> tuple[ast.AST, list[str]]:
         attributes.append(node.attr)
         node = node.value
     return node, attributes[::-1]
+
+
+def parameters_off(function: FunctionNode) -> set[str]:
+    """Return the parameters of a function that are not true unless its caller says so: without a default, or with one
+    that is false."""
+    given = function.args
+    on = {name for name, one in _defaults(function) if not (isinstance(one, ast.Constant) and not one.value)}
+    return {one.arg for one in (*given.posonlyargs, *given.args, *given.kwonlyargs)} - on
+
+
+def optional(function: FunctionNode) -> set[str]:
+    """Return the parameters of a function whose default is None."""
+    return {name for name, one in _defaults(function) if isinstance(one, ast.Constant) and one.value is None}
+
+
+def _defaults(function: FunctionNode) -> list[tuple[str, ast.expr]]:
+    given = function.args
+    last = zip(reversed([*given.posonlyargs, *given.args]), reversed(given.defaults), strict=False)
+    named = zip(given.kwonlyargs, given.kw_defaults, strict=True)
+    return [(name.arg, default) for name, default in (*last, *named) if default is not None]

@@ -99,6 +99,8 @@ KNOWN_BAD: dict[str, list[str]] = {
     "unread_input": [
         "__global__ void k(const float* x, const float* w, float* y) { y[0] = x[0]; }  // HERE\n"
         "void f(float* x) { k<<<1, 1>>>(x, x, x); }",
+        "__global__ void k(const float* x, float* y) { y[0] = x[0]; }\n__global__ void l(const float* x, float* y)"
+        " { y[0] *= 2; }  // HERE\nvoid f(float* x) { k<<<1, 1>>>(x, x); }\nvoid g(float* x) { l<<<1, 1>>>(x, x); }",
         "torch::Tensor forward(torch::Tensor x, torch::Tensor bias) {  // HERE\n  TORCH_CHECK(bias.is_cuda());\n"
         "  auto y = torch::empty({bias.size(0)}, x.options());\n  fill(x.data_ptr<float>(), y);\n  return y;\n}",
     ],
@@ -305,6 +307,9 @@ KNOWN_GOOD: dict[str, list[str]] = {
         "torch::Tensor forward(torch::Tensor x, torch::Tensor b) { return add(x, b.contiguous()); }",
         "__global__ void k(const float* x, const float*, float* y) { y[0] = x[0]; }\nvoid f() { k<<<1, 1>>>(a); }",
         "__global__ void k(const float* x, const float* w, float* y) { y[0] = x[0]; }",
+        "__global__ void k(const float* x, float* y) { y[0] = x[0]; }\n__global__ void l(const float* x, float* y)"
+        " { y[0] *= 2; }\nvoid f(float* x, float* y) { k<<<1, 1>>>(x, y); l<<<1, 1>>>(x, y); }",
+        "__global__ void k(const float* x, float* y) { /* half alone */ }\nvoid f() { k<<<1, 1>>>(a, b); }",
         "torch::Tensor forward(torch::Tensor x, c10::optional<torch::Tensor> b) { return b ? add(x, *b) : x; }",
     ],
     "unwritten_output": [

@@ -79,6 +79,7 @@ KNOWN_BAD: dict[str, list[str]] = {
         triton(PLACE + "v = tl.load(x + at)  # HERE\n    tl.store(y + at, v)", "k[(triton.cdiv(n, 8),)](x, y, n, B=8)")
     ],
     "unused_input": [
+        forward("return ext.run(x)", parameters="x, scale=1.0").replace("scale=1.0):", "scale=1.0):  # HERE"),
         "import torch\ndef forward(x, bias):  # HERE\n    y = torch.empty(bias.shape)\n    return ext.run(x, y)\n",
         model("self.weight = nn.Parameter(torch.ones(3))  # HERE", "return ext.run(x)"),
     ],
@@ -137,6 +138,8 @@ KNOWN_BAD: dict[str, list[str]] = {
         forward("with torch.autocast('cuda'):  # HERE\n        return run(x)"),
         triton("v = tl.dot(x, y, allow_tf32=True)  # HERE\n    w = v.to(tl.float16)  # HERE", "k[(1,)](x, y, n, B=1)"),
         triton('v = tl.dot(x, y, input_precision="tf32")  # HERE', "k[(1,)](x, y, n, B=1)"),
+        forward("if fast:\n        x = x.half()  # HERE\n    return run(x)", parameters="x, fast=True"),
+        forward("if x.numel() > 9:\n        x = x.half()  # HERE\n    return run(x)"),
     ],
     "backend_settings": [
         HEAD
@@ -242,6 +245,7 @@ KNOWN_GOOD: dict[str, list[str]] = {
     "unused_input": [
         forward("return ext.run(x, bias)", parameters="x, bias"),
         forward("return ext.run(x)", parameters="x, _unused"),
+        forward("return ext.run(x)", parameters="x, mask=None"),
         model("self.weight = nn.Parameter(torch.ones(3))", "return ext.run(x, self.weight)"),
         model("self.fc = nn.Linear(3, 3)", "return ext.run(x, *self.parameters())"),
         forward("raise NotImplementedError"),
@@ -322,6 +326,9 @@ KNOWN_GOOD: dict[str, list[str]] = {
         triton("v = tl.load(x).to(tl.float32) * 2\n    tl.store(y, v.to(tl.bfloat16))", "k[(1,)](x, y, n, B=1)"),
         forward("y = torch.empty(3, dtype=torch.bfloat16)\n    return run(x, y).to(torch.bfloat16)"),
         forward("return run(torch.randn(3, 3).mul(2).half())"),
+        forward("if fp16:\n        x = x.half()\n    return run(x)", parameters="x, fp16"),
+        forward("if fp16:\n        x = x.half()\n    return run(x)", parameters="x, fp16=False"),
+        forward("if torch.is_autocast_enabled():\n        x = x.half()\n    return run(x)"),
     ],
     "backend_settings": [
         forward("return run(x, torch.backends.cuda.matmul.allow_tf32)"),

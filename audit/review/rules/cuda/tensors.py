@@ -35,22 +35,43 @@ _POINTER = frozenset({"data_ptr", "const_data_ptr", "mutable_data_ptr", "data"})
 def unread_input(reading: CudaReading) -> list[Spot]:
     """Is there an input that nothing reads: a kernel's pointer, or a tensor of which only sizes and types are asked?
 
-    Silent on kernels that only other files launch, on parameters without a name, on tensors handed to any function or
-    named in a macro, on one of two layouts of an input (`b` and `b_col_major`), and beside syntax errors.
+    Silent on kernels that only other files launch or that have no body, on parameters without a name, on tensors handed
+    to any function or named in a macro, on one of two layouts of an input (`b` and `b_col_major`), on what another
+    kernel of the same host function uses under that name, and beside syntax errors.
     """
     if reading.source.error_count:
         return []
     spots = []
-    macros = reading.macro_words
+    macros, used = reading.macro_words, _used_names(reading)
     for kernel in filter(reading.is_used, reading.kernels):
-        names = [each.name for each in kernel.parameters if each.name and each.is_pointer]
-        spots += [_spot(kernel, name) for name in names if not reading.mentioned(name, kernel) and name not in macros]
+        empty = not reading.source.masked[kernel.body_start : kernel.end].strip("{}; \t\r\n")
+        names = [each.name for each in kernel.parameters if each.name and each.is_pointer and not empty]
+        left = [name for name in names if not reading.mentioned(name, kernel) and name not in macros]
+        beside = [used[host] for host in _launched_in(reading, kernel)] if left else []
+        spots += [_spot(kernel, name) for name in left if not any(name in each for each in beside)]
     for entry, names in reading.entries.items():
         alike = Counter(_LAYOUT_NAME.sub("", name) for name in names)
         mentioned = {name: reading.mentioned(name, entry) for name in names if name not in macros}
         unread = (name for name, found in mentioned.items() if all(_is_metadata(reading, node) for node in found))
         spots += [_spot(entry, name) for name in unread if alike[_LAYOUT_NAME.sub("", name)] == 1]
     return spots
+
+
+def _used_names(reading: CudaReading) -> dict[int, set[str]]:
+    """Return the parameters that the kernels which a host function launches use, by the beginning of that function: the
+    steps of one task share their list of parameters."""
+    found: dict[int, set[str]] = {}
+    for kernel in reading.kernels:
+        used = {each.name for each in kernel.parameters if each.name and reading.mentioned(each.name, kernel)}
+        for host in _launched_in(reading, kernel):
+            found.setdefault(host, set()).update(used)
+    return found
+
+
+def _launched_in(reading: CudaReading, kernel: Function) -> set[int]:
+    """Return the beginnings of the host functions that launch a kernel."""
+    places = (each.start for each in reading.source.launches_of.get(kernel.name, ()))
+    return {found.start for place in places if (found := reading.source.function_at(place)) is not None}
 
 
 def _spot(function: Function, name: str) -> Spot:

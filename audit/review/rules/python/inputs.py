@@ -6,7 +6,7 @@ import ast
 from collections.abc import Iterator
 
 from audit.review.python_reading import PythonReading
-from audit.review.python_tree import FunctionNode, inside, names_in, stored_names
+from audit.review.python_tree import FunctionNode, inside, names_in, optional, stored_names
 from audit.review.rule import Spot, names, rule
 from audit.review.rules.python.operators import operator_name
 
@@ -22,8 +22,8 @@ _IN_PLACE = frozenset({"zero_", "fill_", "copy_", "random_", "normal_", "uniform
 def unused_input(reading: PythonReading) -> list[Spot]:
     """Is there an input or a parameter of the model that nothing reads?
 
-    Silent on names that start with an underscore, on stubs, on `*args`, and in classes that hand out all their
-    parameters.
+    Silent on names that start with an underscore, on those that are None unless given, on stubs, on `*args`, and in
+    classes that hand out all their parameters.
     """
     spots = [spot for entry in reading.entries for spot in _inputs(reading, entry)]
     return spots + [spot for node in reading.nodes(ast.ClassDef) for spot in _held(reading, node)]
@@ -34,6 +34,7 @@ def _inputs(reading: PythonReading, entry: FunctionNode) -> list[Spot]:
         return []
     loaded = (node for node in inside(entry, ast.Name) if isinstance(node.ctx, ast.Load))
     read = {node.id for node in loaded if not _metadata(reading, node)}
+    read |= optional(entry)
     unread = [name for name in reading.parameters(entry) if name not in read and not name.startswith("_")]
     return [Spot(entry.lineno, f"{entry.name} takes {name} and never reads its values") for name in unread]
 

@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from itertools import chain, takewhile
 
 from audit.review.python_reading import PythonReading
-from audit.review.python_tree import FunctionNode, inside, raises
+from audit.review.python_tree import FunctionNode, inside, parameters_off, raises
 from audit.review.rule import Spot, names, rule
 
 OPERATORS = names("""
@@ -46,6 +46,7 @@ _NARROW = frozenset(
 ) | {"triton.language.float8e5", "triton.language.float8e4nv"}
 _NARROWS = frozenset({"half", "bfloat16"})
 _TF32 = ("allow_tf32=True", "allow_tf32=1", "input_precision='tf32'")
+_AUTOCAST_ON = "torch.is_autocast_enabled"
 _AUTOCAST = frozenset({"torch.autocast", "torch.cuda.amp.autocast", "torch.amp.autocast"})
 
 
@@ -160,8 +161,9 @@ def _returns(body: list[ast.stmt]) -> bool:
 def narrow_dtype(reading: PythonReading) -> list[Spot]:
     """Are values rounded to half, bfloat16 or TF32 on the way?
 
-    Silent on comparisons of types, on allocation, on values just drawn, on `tl.dot` without a word about precision, and
-    in a file that asks for or allocates such a type, or widens what it loads: it works in the type of its inputs.
+    Silent on comparisons of types, on allocation, on values just drawn, on `tl.dot` without a word about precision,
+    under a condition on a parameter of the function or on torch's autocast, and in a file that asks for or allocates
+    such a type, or widens what it loads: it works in the type of its inputs.
     """
     if _works_in_narrow(reading):
         return []
@@ -169,7 +171,7 @@ def narrow_dtype(reading: PythonReading) -> list[Spot]:
     for call, name in reading.calls():
         method = call.func.attr if isinstance(call.func, ast.Attribute) else ""
         given = [*call.args, *(each.value for each in call.keywords)]
-        if call.func in drawn:
+        if call.func in drawn or _is_asked_for(reading, call):
             continue
         if method in _NARROWS and not given and name != f"torch.{method}":
             found[call.lineno] = f".{method}()"
@@ -182,6 +184,16 @@ def narrow_dtype(reading: PythonReading) -> list[Spot]:
         elif name == "triton.language.dot" and any(ast.unparse(each) in _TF32 for each in call.keywords):
             found[call.lineno] = "a dot product in TF32"
     return [Spot(line, f"{result} rounds values to fewer bits than they came with") for line, result in found.items()]
+
+
+def _is_asked_for(reading: PythonReading, call: ast.Call) -> bool:
+    """Return whether the call stands under a condition that the caller alone decides: a parameter that is not true by
+    default, or torch's autocast."""
+    function = reading.function(call)
+    given = parameters_off(function) if function else set()
+    tests = [each.test for each in reading.ancestors(call) if isinstance(each, ast.If)]
+    named = any(isinstance(one, ast.Name) and one.id in given for one in tests)
+    return named or any(isinstance(one, ast.Call) and reading.name(one) == _AUTOCAST_ON for one in tests)
 
 
 def _around_draws(reading: PythonReading) -> set[ast.AST]:
