@@ -81,6 +81,22 @@ def test_a_file_of_cuda_l2_with_another_name_names_no_gpu(tmp_path: Path) -> Non
     assert "1 rows name no GPU" in data.notes[0]
 
 
+def test_robust_kbench_has_two_parts_of_a_task_and_two_ratios(tmp_path: Path) -> None:
+    path = tmp_path / "results.csv"
+    head = "Kernel Name,Correct,Runtime (ms),Speedup,Speedup Compile,Code,task_name,forward"
+    path.write_text(f"{head}\nk,True,0.011,2.5,5.9,code,linear,True\nl,False,0.11,1.2,,code,linear,False\n")
+    data = datasets.read(path)
+    assert list(data.frame["task"]) == ["linear forward", "linear backward"]
+    assert list(data.frame["correct"]) == [True, False] and data.unit == "ms"
+    assert data.frame["ratio torch.compile"].tolist()[0] == 5.9 and data.frame["ratio torch.compile"].isna()[1]
+
+
+def test_a_table_without_a_column_of_robust_kbench_is_of_no_format(tmp_path: Path) -> None:
+    (tmp_path / "results.csv").write_text("Kernel Name,Runtime (ms),Speedup,task_name\nk,0.011,2.5,linear\n")
+    with pytest.raises(BadInput, match=r"robust-kbench results: task_name, forward, Runtime \(ms\)"):
+        datasets.read(tmp_path / "results.csv")
+
+
 def test_bad_rows_are_told_with_row_and_column_and_good_ones_go_on(tmp_path: Path) -> None:
     path = tmp_path / "a100.jsonl"
     good = [scores(2.0), scores(3.0, task_id=2)]

@@ -200,7 +200,42 @@ therefore read from the values (`audit.lint.datasets.reading`). A time of -1 sta
 """
 
 
-FORMATS: dict[str, Format] = {one.name: one for one in (ARCHIVE, CUDA_L1, CUDA_L2, KERNELBENCH)}
+_RUNTIME = "Runtime (ms)"
+_OVER = {"Speedup": "eager", "Speedup Compile": "torch.compile"}
+
+
+def _of_robust_kbench(table: Table) -> dict[str, Any]:
+    """See `Format.convert`; a task has a forward and a backward part."""
+    frame = table.frame
+    forward = truths(frame, "forward").map({True: "forward", False: "backward"})
+    return {
+        "level": "",
+        "task": labels(frame, "task_name") + " " + forward,
+        "kernel": labels(frame, "Kernel Name"),
+        "correct": truths(frame, "Correct"),
+        "digest": digests(frame, "Code"),
+        "has_code": present(frame, "Code"),
+        "kernel_time": frame[_RUNTIME],
+        **_named(frame, _OVER, RATIO),
+    }
+
+
+ROBUST_KBENCH = Format(
+    name="robust-kbench results",
+    needs=("task_name", "forward", _RUNTIME),
+    figures=(_RUNTIME, *_OVER),
+    others=("task_name", "forward", "Kernel Name", "Correct", "Code"),
+    baselines=tuple(_OVER.values()),
+    sources=(),
+    convert=_of_robust_kbench,
+)
+"""robust-kbench results: one row a kernel of a task's forward or backward part, its time and two ratios.
+
+Source of the columns: highlighted/results.csv of https://github.com/SakanaAI/robust-kbench. No row names a GPU.
+"""
+
+
+FORMATS: dict[str, Format] = {one.name: one for one in (ARCHIVE, CUDA_L1, CUDA_L2, KERNELBENCH, ROBUST_KBENCH)}
 
 
 def recognised(columns: Sequence[str], *, file: str) -> Format:
