@@ -26,6 +26,7 @@ from audit.model import Finding, Place, RatioAnswer, Record, ResultAnswer, Speed
 from audit.model.gpus import names_in
 from audit.model.record import RatioState, ResultState, TaskState
 from audit.probes import claimed_launches
+from audit.probes.answer import label
 
 BASELINE = "baseline:eager"
 MARGIN = 0.1
@@ -143,7 +144,7 @@ def ratio_answer(evidence: Evidence, result: ResultAnswer) -> RatioAnswer:
     impossible = [one for one in evidence.record.findings if is_impossible(evidence.record, one)]
     if impossible:
         return RatioAnswer(state="mistimed", reasons=tuple(one.summary for one in impossible))
-    return _measured(evidence)
+    return _with_others(evidence.record, _measured(evidence))
 
 
 def is_impossible(record: Record, finding: Finding) -> bool:
@@ -163,22 +164,33 @@ def _measured(evidence: Evidence) -> RatioAnswer:
     if not measured and (contradicted := _doubts(record)):
         return RatioAnswer(state="open", reasons=contradicted)
     if not measured:
-        which = "a GPU it names" if record.claim.statement.speedup else "a GPU"
+        which = "a GPU it names" if record.claim.statement.ratios else "a GPU"
         untimed = f"a time: {record.device.name} gives none; audit the claim on {which}"
         waiting = _open_hints(evidence.findings)
         return RatioAnswer(state="open" if waiting else "not measured", reasons=(*waiting, untimed))
     published = published_here(record)
     if published is None:
-        named = ", ".join(one.gpu for one in record.claim.statement.speedup) or "no GPU"
+        named = ", ".join(one.gpu for one in record.claim.statement.ratios) or "no GPU"
         text = f"a time on a GPU the claim names ({named}); {record.device.name}: {measured.sentence()}"
         return RatioAnswer(state="not measured", reasons=(text,))
     return _compared(evidence, published, measured)
 
 
 def published_here(record: Record) -> Speedup | None:
-    """Return the published ratio for the GPU of the record; None where the claim does not name it."""
+    """Return the ratio published for the GPU of the record and the claimed shape; None where there is none."""
     here = names_in(record.device.name)
-    return next((one for one in record.claim.statement.speedup if one.gpu in here), None)
+    return next((one for one in record.claim.statement.ratios if one.gpu in here), None)
+
+
+def _with_others(record: Record, answer: RatioAnswer) -> RatioAnswer:
+    """Return the answer with the ratios that are published for the GPU of the record at other shapes, not judged."""
+    here, claim = names_in(record.device.name), record.claim.statement
+    others = (one for one in claim.other_ratios if one.gpu in here)
+    reasons = (
+        f"{one.gpu}: {one.ratio:g}x is claimed at {label(one.shape or {})} alone, where no time is taken"
+        for one in others
+    )
+    return answer.model_copy(update={"reasons": (*answer.reasons, *reasons)})
 
 
 def _compared(evidence: Evidence, published: Speedup, measured: Comparison) -> RatioAnswer:

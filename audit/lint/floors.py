@@ -9,7 +9,7 @@ PROBE = "floor"
 
 
 def floors(claim: Claim, cost: dict[str, float]) -> list[Finding]:
-    """Return one finding for each GPU the claim names.
+    """Return one finding for each GPU for which the claim states a ratio at its shape.
 
     Proved is only a time under what the GPU's fastest unit allows, whatever its precision. Split products on matrix
     units reach fp32 accuracy under the fp32 floor (`wmma_split.cu` does), so a time between the two is a hint. What a
@@ -17,7 +17,7 @@ def floors(claim: Claim, cost: dict[str, float]) -> list[Finding]:
     `cost` is `flops` and `bytes` that the claimed shape needs at least, from the claim's `reference.py`.
     """
     seen = {observation.gpu: observation for observation in claim.observation}
-    found = [_floor(speedup, seen.get(speedup.gpu), cost) for speedup in claim.speedup]
+    found = [_floor(speedup, seen.get(speedup.gpu), cost) for speedup in claim.ratios]
     others = {gpu for gpu, one in seen.items() if not claim.stated_by_authors(one)}
     return [one.model_copy(update={"claimed": one.target not in others}) for one in found]
 

@@ -42,11 +42,13 @@ class Source(Frozen):
 class Speedup(Frozen):
     """A published ratio baseline time / kernel time on one GPU; `about` marks a rounded figure.
 
-    `by` names who states it and `url` where; absent, the authors and the address of the source.
+    It speaks of `shape` alone; absent, of the claimed one. `by` names who states it and `url` where; absent, the
+    authors and the address of the source.
     """
 
     gpu: str
     ratio: Published
+    shape: Shape | None = None
     about: bool = False
     by: str | None = None
     url: str | None = None
@@ -185,6 +187,24 @@ class Claim(Frozen):
         if "reference" in names:
             raise ValueError("reference.py is the reference, no variant")
         return self
+
+    @model_validator(mode="after")
+    def _sizes_are_named(self) -> Claim:
+        known = set(self.shapes.claimed)
+        for one in self.speedup:
+            if one.shape is not None and set(one.shape) != known:
+                raise ValueError(f"a speedup names {', '.join(one.shape)}; the shapes name {', '.join(sorted(known))}")
+        return self
+
+    @property
+    def ratios(self) -> tuple[Speedup, ...]:
+        """The ratios that speak of the claimed shape, at which times are taken."""
+        return tuple(one for one in self.speedup if one.shape in (None, self.shapes.claimed))
+
+    @property
+    def other_ratios(self) -> tuple[Speedup, ...]:
+        """The ratios that speak of another shape; no time is taken there."""
+        return tuple(one for one in self.speedup if one not in self.ratios)
 
     @property
     def claimed(self) -> Variant | None:

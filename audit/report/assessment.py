@@ -247,7 +247,7 @@ SPECIAL: dict[str, Callable[[Finding], str | None]] = {
 def _about_times(record: Record) -> list[str]:
     claim = record.claim.statement
     own = {one.gpu for one in claim.observation if claim.stated_by_authors(one)}
-    bare = [one for one in claim.speedup if claim.stated_by_authors(one) and one.gpu not in own]
+    bare = [one for one in claim.ratios if claim.stated_by_authors(one) and one.gpu not in own]
     if not bare:
         return []
     ratios = [message("form.ratio_on_gpu", ratio=ratio(one.ratio, about=one.about), gpu=one.gpu) for one in bare]

@@ -13,10 +13,10 @@ def lead(record: Record) -> str:
     """Return the claim in one line."""
     claim = record.claim.statement
     ratios = [
-        message("form.ratio_on_gpu", gpu=one.gpu, ratio=ratio(one.ratio, about=one.about)) for one in claim.speedup
+        message("form.ratio_on_gpu", gpu=one.gpu, ratio=ratio(one.ratio, about=one.about)) for one in claim.ratios
     ]
     dtype = () if claim.dtype in claim.baseline else (claim.dtype,)
-    who = dict.fromkeys(one.by or claim.source.authors for one in claim.speedup) or (claim.source.authors,)
+    who = dict.fromkeys(one.by or claim.source.authors for one in claim.ratios) or (claim.source.authors,)
     return message(
         "claim.lead" if ratios else "claim.lead_given" if claim.source.fidelity == "given" else "claim.lead_without",
         authors=joined("comma", (message("claim.unnamed") if one == NOT_STATED else Recorded(one) for one in who)),
@@ -49,8 +49,9 @@ def section(record: Record) -> Section:
 
 
 def _ratios(claim: Claim) -> tuple[Table, ...]:
-    """Return every number with who states it and where; nothing where no number is published."""
-    stated = {one.gpu: one for one in claim.speedup}
+    """Return every number with who states it and where; nothing where no number is published. Those of another shape
+    than the claimed one name it beside their GPU."""
+    stated = {one.gpu: one for one in claim.ratios}
     seen = {one.gpu: one for one in claim.observation}
     rows = []
     for gpu in dict.fromkeys((*stated, *seen)):
@@ -63,6 +64,10 @@ def _ratios(claim: Claim) -> tuple[Table, ...]:
                 _by(claim, other),
             )
         )
+    for one in claim.other_ratios:
+        named = joined("comma", (one.gpu, shape(one.shape or {})))
+        about = ratio(one.ratio, about=one.about)
+        rows.append((named, about, _by(claim, one), NOT_PUBLISHED, NOT_PUBLISHED, message("word.nobody")))
     columns = headings("gpu", "claimed_ratio", "ratio_stated_by", "kernel_time_reported", "baseline_time_reported",
                        "times_reported_by")  # fmt: skip
     return (Table(message("claim.table"), columns, tuple(rows), frozenset({1, 3, 4})),) if rows else ()

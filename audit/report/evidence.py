@@ -82,7 +82,7 @@ def real(finding: Finding | None, key: str) -> float | None:
 
 def claimed_ratio(record: Record, gpu: str) -> str:
     """Return the ratio published for a GPU, with "about" where it is rounded."""
-    stated = [one for one in record.claim.statement.speedup if one.gpu == gpu]
+    stated = [one for one in record.claim.statement.ratios if one.gpu == gpu]
     return quantities.ratio(stated[0].ratio, about=stated[0].about) if stated else quantities.NOT_PUBLISHED
 
 

@@ -11,6 +11,7 @@ from audit import claims
 from audit.build.cuda.compile import checked_flags
 from audit.claims import importers
 from audit.claims.importers import writer
+from audit.claims.importers.material import Given
 from audit.model.errors import BadInput
 from audit.run.imported_functions import col_major
 from audit.run.oracle import load_reference
@@ -29,8 +30,18 @@ def test_the_ratio_of_its_row_is_taken_and_the_gpu_is_named_by_the_function(tmp_
     folder = imported(tmp_path, **published.FORMATS["cuda_l2"])
     claim = claims.load(str(folder)).claim
     assert [(one.gpu, one.ratio) for one in claim.speedup] == [("A100", 1.25)]
+    assert dict(claim.speedup[0].shape or {}) == SHAPE and claim.ratios == claim.speedup
     assert claim.variant[0].compute_capability == 80
     assert load_reference(folder / "reference.py").cost(SHAPE) == {"flops": 6144.0, "bytes": 1408.0}
+
+
+def test_a_ratio_speaks_for_the_shape_of_its_row_alone(tmp_path: Path) -> None:
+    source = published.write(tmp_path / "source", **published.FORMATS["cuda_l2"])
+    found = importers.read([source], given=Given(shape=(("M", 32),)))
+    claim = claims.load(str(writer.write(found, tmp_path / "claim"))).claim
+    assert dict(claim.shapes.claimed) == {**SHAPE, "M": 32}
+    assert (claim.ratios, claim.other_ratios) == ((), claim.speedup)
+    assert dict(claim.speedup[0].shape or {}) == SHAPE
 
 
 def test_operands_are_padded_to_the_tiles_and_the_result_is_cut(tmp_path: Path) -> None:

@@ -51,9 +51,20 @@ def test_what_is_typed_becomes_a_claim(tmp_path: Path, capsys: pytest.CaptureFix
     assert claim.shapes.emulated_by == "importer" and max(one["rows"] for one in claim.shapes.emulated) <= 512
 
 
+def test_a_table_of_ratios_by_size_is_stated(tmp_path: Path) -> None:
+    rows = ["T4@rows=512=4.2", "T4@rows=64=2", "H100=9"]
+    assert run(tmp_path, "--tolerance", "1e-3", "--claimed", *rows, "--shape", "rows=512") == 0
+    claim = claims.load(str(tmp_path / "claim")).claim
+    stated = [(one.gpu, one.ratio, one.shape) for one in claim.speedup]
+    assert stated == [("T4", 4.2, {"rows": 512}), ("T4", 2.0, {"rows": 64}), ("H100", 9.0, None)]
+    assert [one.ratio for one in claim.ratios] == [4.2, 9.0]
+    assert [one.ratio for one in claim.other_ratios] == [2.0]
+
+
 @pytest.mark.parametrize(
     ("options", "words"),
     [
+        (["--claimed", "T4@rows=4.2"], "--claimed T4@rows: write GPU@NAME=SIZE,NAME=SIZE=RATIO"),
         (["--tolerance", "-1"], "--tolerance -1: a tolerance is finite and not negative"),
         (["--claimed", "T4=fast"], "--claimed fast: no number above zero; write it as in --claimed T4=4.2"),
         (["--claimed", "4.2"], "--claimed 4.2: write GPU=RATIO, or one of T4, "),

@@ -7,7 +7,7 @@ from audit.judge import evidence
 from audit.judge.ladder import cure
 from audit.measure import OURS, floors, independent_clock
 from audit.measure.samples import OUTSIDE
-from audit.model import Finding, Measurement, Record
+from audit.model import Finding, Measurement, Record, Speedup
 from audit.probes.answer import not_sent
 from audit.run.timing_requests import EMPTY
 from tests.conftest import finding, order_finding
@@ -80,6 +80,31 @@ def test_speed_speaks_only_for_a_gpu_the_claim_names(record: Record, gpu: str, c
     verdict = timed(record, gpu, timing("claimed", claimed_ms), timing(judge.BASELINE, 15.0)).verdict
     assert verdict.name == name
     assert any("x" in text for text in (*verdict.reasons, *verdict.missing))
+
+
+def by_size(record: Record, *ratios: tuple[float, int]) -> Record:
+    """The record of a claim that states those ratios for an H100, each at its size."""
+    statement = record.claim.statement
+    rows = tuple(Speedup(gpu="H100", ratio=ratio, shape={"N": size}) for ratio, size in ratios)
+    claim = record.claim.model_copy(update={"statement": statement.model_copy(update={"speedup": rows})})
+    return record.model_copy(update={"claim": claim})
+
+
+@pytest.mark.parametrize(
+    ("ratios", "name", "told"),
+    [
+        ([(150.0, 4096), (900.0, 64)], "confirmed", "H100: 900x is claimed at N=64 alone, where no time is taken"),
+        ([(900.0, 4096), (150.0, 64)], "overstated", "H100: 150x is claimed at N=64 alone, where no time is taken"),
+        ([(150.0, 64)], "no defect found", "H100: 150x is claimed at N=64 alone, where no time is taken"),
+    ],
+)
+def test_a_ratio_speaks_for_its_shape_alone(
+    record: Record, ratios: list[tuple[float, int]], name: str, told: str
+) -> None:
+    times = (timing("claimed", 0.1), timing(judge.BASELINE, 15.0))
+    verdict = timed(by_size(record, *ratios), H100, *times).verdict
+    assert verdict.name == name
+    assert verdict.ratio is not None and verdict.ratio.reasons[-1] == told
 
 
 def test_the_strongest_baseline_of_the_class_counts_and_eager_is_told(record: Record) -> None:

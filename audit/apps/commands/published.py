@@ -80,8 +80,16 @@ def check(  # noqa: PLR0913  # one argument an option
 
 def _ratios(texts: tuple[str, ...]) -> tuple[tuple[str, float | None], ...]:
     """Return GPUs and their ratios; None of a GPU that is named alone."""
-    pairs = [_split(text, "--claimed", "NAME=VALUE") if "=" in text else (text, None) for text in texts]
+    pairs = [_of_a_gpu(text) if "=" in text else (text, None) for text in texts]
     return tuple((name, None if value is None else _number(value, "--claimed", "T4=4.2")) for name, value in pairs)
+
+
+def _of_a_gpu(text: str) -> tuple[str, str]:
+    """Return `GPU` or `GPU@NAME=SIZE,...` and its ratio, behind the last equals sign."""
+    if "@" not in text:
+        return _split(text, "--claimed", "NAME=VALUE")
+    name, _, value = text.rpartition("=")
+    return name, value
 
 
 def sizes(texts: tuple[str, ...]) -> tuple[tuple[str, int], ...]:

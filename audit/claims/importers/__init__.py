@@ -125,16 +125,23 @@ def _with_given(imported: Imported, given: Given) -> Imported:
         found = replace(imported, tolerance=Tolerance(given.tolerance, GIVEN))
         imported = _chosen(_without(found, "tolerance"), "tolerance", f"{given.tolerance:g}")
     if given.claimed:
-        figures = [
-            Figure("the baseline", published.checked(ratio, where=f"--claimed {gpu}"), "ratio",
-                   published.gpu_named(gpu), GIVEN, by="the user")
-            for gpu, ratio in given.claimed if ratio is not None
-        ]  # fmt: skip
+        figures = [_figure(gpu, ratio) for gpu, ratio in given.claimed if ratio is not None]
         named = tuple(_known(gpu) for gpu, ratio in given.claimed if ratio is None)
         imported = replace(imported, gpus=named, figures=(*figures, *imported.figures))
         imported = _without(imported, "speedup") if figures else imported
         imported = _chosen(imported, "gpus", ", ".join(named)) if named else imported
     return _with_shape(imported, given) if given.shape else imported
+
+
+def _figure(text: str, ratio: float) -> Figure:
+    """Return a ratio that the user states, of `GPU` or `GPU@NAME=SIZE,...`. Raises BadInput for no such shape."""
+    gpu, _, at = text.partition("@")
+    value = published.checked(ratio, where=f"--claimed {text[:60]}")
+    pairs = [one.partition("=") for one in at.split(",")] if at else []
+    if not all(name and size.isdecimal() and int(size) for name, _, size in pairs):
+        raise BadInput(f"--claimed {text[:60]}: write GPU@NAME=SIZE,NAME=SIZE=RATIO")
+    shape = {name.strip(): int(size) for name, _, size in pairs} or None
+    return Figure("the baseline", value, "ratio", published.gpu_named(gpu), GIVEN, by="the user", shape=shape)
 
 
 def _to_type(imported: Imported, sources: Sequence[Path], folder: Path) -> str | None:
@@ -187,6 +194,12 @@ def _with_shape(imported: Imported, given: Given) -> Imported:
 def _proposed_anew(imported: Imported, wanted: Mapping[str, int]) -> Imported:
     texts = [one.data.decode("utf-8", errors="replace") for one in imported.originals]
     found, choices = sizes.smaller(wanted, sources=texts)
+    known = dict(imported.shapes.claimed) if imported.shapes else None
+    published_at = [
+        one if one.shape or one.concluded == GIVEN or known == sizes.PLAIN else replace(one, shape=known)
+        for one in imported.figures
+    ]
+    imported = replace(imported, figures=tuple(published_at))
     others = imported.shapes.others if imported.shapes else ()
     shapes = Shapes(found.claimed, others, found.emulated, emulated_by="importer")
     kept = [one for one in imported.choices if not one.startswith("shapes.emulated:")]

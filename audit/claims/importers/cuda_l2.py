@@ -11,6 +11,7 @@ from __future__ import annotations
 import csv
 import io
 import re
+from dataclasses import replace
 from pathlib import PurePath
 
 from audit.claims.importers import entries, module_task, published
@@ -69,7 +70,7 @@ def read(material: Material, given: Given) -> Imported:
         raise BadInput(f"{kernel.published_as}: a size of zero; a shape has positive integers only")
     padded = _padded(text, shape)
     gpu, capability = _GPUS[of_gpu]
-    figures = _figures(material, stem, given, gpu)
+    figures = [replace(one, shape=shape) for one in _figures(material, stem, given, gpu)]
     found = Imported(
         format="cuda_l2",
         provenance=kernel.published_as,

@@ -59,10 +59,12 @@ class Figure:
     gpu: str | None  # where it was measured, if that is stated
     concluded: str  # from what the unit is known, and where the number stood
     by: str | None = None  # who states it, if not the authors of the source
+    shape: Mapping[str, int] | None = None  # that it speaks of alone; None: the claimed one
 
     def __str__(self) -> str:
         """For people, one line."""
-        return f"{self.about}: {self.value:g} {self.unit} on {self.gpu or 'a GPU not told'} ({self.concluded})"
+        at = "".join(f", {name} = {size}" for name, size in (self.shape or {}).items())
+        return f"{self.about}: {self.value:g} {self.unit} on {self.gpu or 'a GPU not told'}{at} ({self.concluded})"
 
 
 @dataclass(frozen=True)

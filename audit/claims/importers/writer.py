@@ -153,23 +153,31 @@ def _shapes(imported: Imported) -> str:
 
 
 def _figures(imported: Imported) -> Iterator[str]:
-    """Yield a speedup a GPU, as published or from the two times, and an observation where both times are known."""
-    for gpu in dict.fromkeys(figure.gpu for figure in imported.figures if figure.gpu):
-        here = [figure for figure in imported.figures if figure.gpu == gpu]
+    """Yield a speedup a GPU and shape, as published or from the two times, and an observation of the claimed shape
+    where both times are known."""
+    claimed = dict(imported.shapes.claimed) if imported.shapes else {}
+    for gpu, at in dict.fromkeys((one.gpu, _at(one, claimed)) for one in imported.figures if one.gpu):
+        here = [figure for figure in imported.figures if (figure.gpu, _at(figure, claimed)) == (gpu, at)]
+        shape = {"shape": _sizes(dict(at))} if any(figure.shape for figure in here) else {}
         kernel = next((one for one in here if one.about == "kernel"), None)
         baseline = next((one for one in here if one.unit == "ms" and one is not kernel), None)
         ratio = next((one for one in here if one.unit == "ratio"), None)
         if ratio is not None:
-            stated = {"gpu": quoted(gpu), "ratio": repr(ratio.value), **_stated(ratio, imported)}
+            stated = {"gpu": quoted(gpu), "ratio": repr(ratio.value), **shape, **_stated(ratio, imported)}
             yield _table("[[speedup]]", stated, said=_said(ratio))
         elif kernel is not None and baseline is not None:
             value, said = baseline.value / kernel.value, f"{baseline.about} over kernel, from the two published times"
-            stated = {"gpu": quoted(gpu), "ratio": repr(value), **_stated(kernel, imported)}
+            stated = {"gpu": quoted(gpu), "ratio": repr(value), **shape, **_stated(kernel, imported)}
             yield _table("[[speedup]]", stated, said=said)
-        if kernel is not None and baseline is not None:
+        if kernel is not None and baseline is not None and dict(at) == claimed:
             keys = {"kernel_ms": repr(kernel.value), "baseline_ms": repr(baseline.value), **_stated(kernel, imported)}
             note = quoted(f"{_said(kernel)}; {_said(baseline)}")
             yield _table("[[observation]]", {"gpu": quoted(gpu), **keys, "note": note})
+
+
+def _at(figure: Figure, claimed: Mapping[str, int]) -> tuple[tuple[str, int], ...]:
+    """Return the sizes that a number speaks of, by name."""
+    return tuple(sorted((figure.shape or claimed).items()))
 
 
 def _stated(figure: Figure, imported: Imported) -> dict[str, str]:

@@ -44,7 +44,7 @@ def draw(records: Sequence[Record]) -> Figure | None:
 
 
 def _place(gpu: str, own: Record | None, records: Sequence[Record]) -> Place:
-    published = next((one.ratio for one in records[0].claim.statement.speedup if one.gpu == gpu), None)
+    published = next((one.ratio for one in records[0].claim.statement.ratios if one.gpu == gpu), None)
     name = fastest_passing(own)
     found = None if own is None or name is None else compared(own.measurements, name, BASELINE)
     word = standing(own, records) + (", ratio inconclusive" if found and found.doubt else "")
