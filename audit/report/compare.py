@@ -93,7 +93,7 @@ def places(records: Sequence[Record]) -> list[tuple[str, Record | None]]:
         if not _of_same_files(record, first):
             names = f"{first.claim.statement.name}, {record.claim.statement.name}"
             raise BadInput(f"records of different claims or sources ({names}); use the same files")
-    named = [speedup.gpu for speedup in first.claim.statement.speedup]
+    named = list(dict.fromkeys(speedup.gpu for speedup in first.claim.statement.ratios))
     last = {gpu: record for record in records for gpu in names_in(record.device.name)}
     others = [record for record in records if not names_in(record.device.name) & set(named)]
     return [*((gpu, last.get(gpu)) for gpu in named), *((record.device.name, record) for record in others)]

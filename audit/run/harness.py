@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Sequence
+from collections.abc import Callable, Collection
 from pathlib import Path
 from typing import Any
 
@@ -49,27 +49,14 @@ def cast(value: Any, harness: Harness) -> Any:
 
 
 def returning(function: Function, harness: Harness) -> Function:
-    """Return the function, which gets its last arguments by the harness's names, with the destination as its result
-    where it returns None."""
-    destination, named = harness.destination, by_name(function, harness.keywords)
+    """Return the function with the destination as its result where it returns None."""
+    destination = harness.destination
     if destination is None:
-        return named
-
-    def call(*arguments: Any) -> Any:
-        result = named(*arguments)
-        return arguments[destination] if result is None and destination < len(arguments) else result
-
-    return call
-
-
-def by_name(function: Function, names: Sequence[str]) -> Function:
-    """Return a function of positions that hands its last arguments on by those names."""
-    if not names:
         return function
 
     def call(*arguments: Any) -> Any:
-        positional = arguments[: len(arguments) - len(names)]
-        return function(*positional, **dict(zip(names, arguments[len(positional) :], strict=True)))
+        result = function(*arguments)
+        return arguments[destination] if result is None and destination < len(arguments) else result
 
     return call
 

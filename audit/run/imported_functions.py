@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import base64
+import math
 from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 from pathlib import Path
@@ -9,7 +11,7 @@ from typing import Any
 
 import torch
 
-from audit.run.harness import by_name
+from audit.build.python.load import by_name
 from audit.run.imported_file import AS_PUBLISHED, Sizes, seeds_moved
 from audit.run.imported_task import Arguments, Task, positional
 
@@ -63,7 +65,8 @@ class DefinitionTask(Task):
 
     Args:
         path: the file with the reference.
-        inputs: the `shape` (names of axes; None: a number), `dtype` and, for a number, `value` of each input.
+        inputs: the `shape` (names of axes; None: a number), `dtype` and, for a number, `value` of each input; `stored`
+            is the file in `original/` with its bytes in base64, where they are published.
         axes: returns all axes for those of the shape.
         generator: the function of the file that makes all tensors from the axes, where the definition names one.
     """
@@ -77,6 +80,7 @@ class DefinitionTask(Task):
         generator: str | None = None,
     ) -> None:
         super().__init__(path)
+        self._path = path
         self._inputs, self._axes, self._generator = inputs, axes, generator
 
     def parameters(self) -> list[str]:
@@ -89,12 +93,23 @@ class DefinitionTask(Task):
         if self._generator:
             made |= getattr(self._file.module(), self._generator)({**sizes, **made}, torch.device("cpu"))
         for name, one in self._inputs.items():
-            if name not in made:
+            if name not in made and "stored" in one:
+                made[name] = _stored(self._path.with_name(one["stored"]), one, [sizes[axis] for axis in one["shape"]])
+            elif name not in made:
                 made[name] = torch.randn([sizes[axis] for axis in one["shape"]]).to(getattr(torch, one["dtype"]))
         return [made[name] for name in self._inputs]
 
     def _computed(self, arguments: Sequence[Any], *, double: bool) -> Any:  # noqa: ARG002
         return self._file.module().run(*arguments)
+
+
+def _stored(path: Path, one: Mapping[str, Any], shape: Sequence[int]) -> torch.Tensor:
+    """Return the tensor whose bytes stand in that file. Raises ValueError where they are those of another shape."""
+    data = bytearray(base64.b64decode(path.read_bytes()))
+    tensor = torch.frombuffer(data, dtype=getattr(torch, one["dtype"])).clone()
+    if tensor.numel() != math.prod(shape):
+        raise ValueError(f"{path.name} holds {tensor.numel():,} elements, and the shape asks for {list(shape)}")
+    return tensor.reshape(list(shape))
 
 
 class FunctionTask(Task):

@@ -9,12 +9,13 @@ import pytest
 import torch
 
 from audit import claims
+from audit.build.python.load import function_of
 from audit.claims import importers
 from audit.claims.importers import keywords, writer
 from audit.claims.importers.python_text import PythonText
 from audit.model import Harness
 from audit.model.errors import BadInput
-from audit.run.harness import require_places, returning
+from audit.run.harness import require_places
 from audit.run.oracle import load_reference
 
 REFERENCE = (
@@ -52,9 +53,8 @@ def test_both_functions_get_their_arguments_as_they_take_them(
     task = load_reference(folder / "reference.py")
     values = task.inputs({"N": 64}, torch.Generator().manual_seed(0))
     assert torch.equal(task.reference(*values), 2.0 * values[0])
-    scope: dict[str, object] = {}
-    exec((tmp_path / "k.py").read_text(), scope)
-    assert torch.equal(returning(scope["kernel"], harness)(*values), 2.0 * values[0])  # type: ignore[arg-type]
+    called = function_of(folder / "claimed.py", "kernel", init_inputs=[], device="cpu", harness=harness)
+    assert torch.equal(called(*values), 2.0 * values[0])
 
 
 def test_a_dict_whose_keys_are_not_read_is_told_with_what_to_write(tmp_path: Path) -> None:

@@ -46,7 +46,7 @@ def function_of(
         entry: the function's name.
         init_inputs: the arguments of `ModelNew`.
         device: the torch device for the parameters of a `ModelNew`.
-        harness: the mode and dtype of a `ModelNew`.
+        harness: the mode and dtype of a `ModelNew`; the names of the last arguments.
         digests: see `audit.build.sealed`.
 
     Raises:
@@ -56,8 +56,7 @@ def function_of(
     module = _loaded(source, source.read_bytes() if digests is None else checked(source, digests))
     function = vars(module).get(entry)
     if callable(function):
-        found: Callable[..., Any] = function
-        return found
+        return by_name(function, harness.keywords)
     model = vars(module).get(MODEL)
     if not isinstance(model, type):
         names = [name for name, value in vars(module).items() if callable(value) and not name.startswith("_")]
@@ -66,7 +65,19 @@ def function_of(
     torch.manual_seed(MODEL_SEED)
     made = model(*init_inputs)
     made = prepared(made, harness).to(device) if isinstance(made, torch.nn.Module) else made
-    return torch.no_grad()(made)
+    return by_name(torch.no_grad()(made), harness.keywords)
+
+
+def by_name(function: Callable[..., Any], names: Sequence[str]) -> Callable[..., Any]:
+    """Return a function of positions that hands its last arguments on by those names."""
+    if not names:
+        return function
+
+    def call(*arguments: Any) -> Any:
+        positional = arguments[: len(arguments) - len(names)]
+        return function(*positional, **dict(zip(names, arguments[len(positional) :], strict=True)))
+
+    return call
 
 
 def _refuse_arguments(model: type, init_inputs: Sequence[Any]) -> None:

@@ -60,14 +60,19 @@ class Definition:
 
     def elements(self, sizes: Mapping[str, int]) -> int | None:
         """Return the number of elements of all tensors together; None where an axis is unknown."""
+        tensors = [one for one in (*self.inputs, *self.outputs) if one.axes is not None]
+        shapes = [shape for one in tensors if (shape := self.shape_of(one, sizes)) is not None]
+        return sum(map(math.prod, shapes)) if len(shapes) == len(tensors) else None
+
+    def shape_of(self, tensor: Tensor, sizes: Mapping[str, int]) -> tuple[int, ...] | None:
+        """Return the shape of a tensor at those sizes; None for a number, and where an axis is unknown."""
         known: dict[str, int] = {}
         for name, expression in self.axes:
             value = sizes.get(name) if not expression else evaluated(expression, known)
             if value is None:
                 return None
             known[variable(name)] = value
-        shapes = [one.axes for one in (*self.inputs, *self.outputs) if one.axes is not None]
-        return sum(math.prod(known[variable(axis)] for axis in axes) for axes in shapes)
+        return None if tensor.axes is None else tuple(known[variable(axis)] for axis in tensor.axes)
 
 
 def is_definition(document: Any) -> bool:

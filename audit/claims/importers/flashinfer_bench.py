@@ -11,7 +11,17 @@ from collections.abc import Callable, Mapping
 from dataclasses import replace
 from typing import Any
 
-from audit.claims.importers import definitions, entries, joined, joined_python, module_task, published, sizes, solutions
+from audit.claims.importers import (
+    definitions,
+    entries,
+    joined,
+    joined_python,
+    module_task,
+    published,
+    sizes,
+    solutions,
+    stored_tensors,
+)
 from audit.claims.importers.definitions import FRACTIONS, Definition
 from audit.claims.importers.imported import (
     NO_COST,
@@ -31,6 +41,7 @@ from audit.claims.importers.imported import (
 from audit.claims.importers.material import Given, Material
 from audit.claims.importers.python_text import PythonText
 from audit.claims.importers.solutions import Found, Workload
+from audit.claims.importers.stored_tensors import Stored
 
 TAKES = "a solution JSON with its definition and workload (JSON or JSONL), and traces where there are any"
 LACKS = ("reference.py cost",)
@@ -82,10 +93,35 @@ def imported(format_: str, material: Material, given: Given, *, tolerance_of: To
     )
     if found.definition is None:
         return claim.lacking(NO_TASK, _NO_TOLERANCE)
-    return _with_kernel(_with_task(claim, found, found.definition, tolerance_of, given), found, found.definition, kept)
+    tensors = _stored(material, found, found.definition)
+    claim = _with_task(claim, found, found.definition, tolerance_of, given, tensors)
+    return _with_kernel(claim, found, found.definition, kept)
 
 
-def _with_task(claim: Imported, found: Found, stated: Definition, tolerance_of: ToleranceOf, given: Given) -> Imported:
+def _stored(material: Material, found: Found, stated: Definition) -> dict[str, Stored]:
+    """Return the inputs of the claimed workload that stand in files which were given, by name."""
+    inputs = _largest(found, stated).inputs if found.workloads else {}
+    files = {name: one for name, one in inputs.items() if isinstance(one, dict) and one.get("type") == "safetensors"}
+    read = {
+        one.name: stored_tensors.found(material, of.get("path"), of.get("tensor_key", one.name), name=one.name)
+        for one in stated.inputs
+        if (of := files.get(one.name)) is not None and entries.plain_name(one.name)
+    }
+    return {name: one for name, one in read.items() if one is not None}
+
+
+def _largest(found: Found, stated: Definition) -> Workload:
+    return max(found.workloads, key=lambda one: stated.elements(one.sizes) or 0)
+
+
+def _with_task(  # what a task is made of
+    claim: Imported,
+    found: Found,
+    stated: Definition,
+    tolerance_of: ToleranceOf,
+    given: Given,
+    tensors: Mapping[str, Stored],
+) -> Imported:
     data = stated.reference.encode()
     PythonText(data, where=f"{stated.stated.published_as}: reference")
     kept = (stated.stated, Original(REFERENCE, data, f"{stated.stated.published_as}: reference"))
@@ -93,8 +129,12 @@ def _with_task(claim: Imported, found: Found, stated: Definition, tolerance_of: 
     claim = replace(claim, originals=(*claim.originals, *kept), dtype=fraction)
     if not found.workloads:
         return claim.lacking(_NO_WORKLOAD)
-    workload = max(found.workloads, key=lambda one: stated.elements(one.sizes) or 0)
+    workload = _largest(found, stated)
     shapes, choices = _shapes(found, stated, workload, claim)
+    if tensors:
+        largest = workload.sizes or sizes.PLAIN
+        shapes = Shapes(largest, emulated=(largest,), emulated_by="importer")
+        choices = ["shapes: the claimed one alone, since inputs stand in files"]
     tolerance = tolerance_of(workload)
     figures = solutions.figures(found, workload, given)
     missing = [
@@ -103,10 +143,10 @@ def _with_task(claim: Imported, found: Found, stated: Definition, tolerance_of: 
         *([] if figures else [NO_FIGURES]),
     ]
     claim = replace(claim, shapes=shapes, tolerance=tolerance, choices=(*claim.choices, *choices))
-    return _with_inputs(claim, stated, workload).with_figures(figures, missing)
+    return _with_inputs(claim, stated, workload, tensors).with_figures(figures, missing)
 
 
-def _with_inputs(claim: Imported, stated: Definition, workload: Workload) -> Imported:
+def _with_inputs(claim: Imported, stated: Definition, workload: Workload, tensors: Mapping[str, Stored]) -> Imported:
     """Return the claim with its reference; inputs without a rule for drawing them are missing."""
     inputs: dict[str, dict[str, Any]] = {}
     missing = []
@@ -119,13 +159,20 @@ def _with_inputs(claim: Imported, stated: Definition, workload: Workload) -> Imp
             known = isinstance(value, bool | int | float) and abs(value) < published.LARGEST
             inputs[one.name]["value"] = value if known else 0
             missing += [] if known else [_undrawn(one.name, "a number the workload does not give")]
+        elif (kept := tensors.get(one.name)) is not None:
+            inputs[one.name]["stored"] = kept.original.file
+            due = stated.shape_of(one, workload.sizes)
+            if (kept.dtype, kept.shape) != (one.dtype, due):
+                given = f"{kept.dtype} of shape {list(kept.shape)}, not {one.dtype} of shape {list(due or ())}"
+                missing.append(_undrawn(one.name, f"its file has {given}"))
         elif source.get("type") == "safetensors":
             missing.append(_undrawn(one.name, f"it stands in {str(source.get('path'))[:60]}"))
         elif stated.generator is None and one.dtype not in FRACTIONS:
             missing.append(_undrawn(one.name, f"the format does not say how random {one.dtype} are drawn"))
     options = {"file": REFERENCE, "inputs": inputs, "axes": stated.axes, "generator": stated.generator}
     choice = "inputs of type random: standard normal numbers"
-    claim = replace(claim, reference=Reference("definition", options))
+    kept_files = tuple(one.original for one in tensors.values())
+    claim = replace(claim, reference=Reference("definition", options), originals=(*claim.originals, *kept_files))
     return replace(claim.lacking(*missing), choices=claim.choices if stated.generator else (*claim.choices, choice))
 
 
