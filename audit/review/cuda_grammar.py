@@ -3,20 +3,28 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass, field
 from itertools import takewhile
-from typing import Literal, TypeAlias
+from typing import Literal, NamedTuple, TypeAlias
 
 import tree_sitter_cuda
 from tree_sitter import Language, Node, Parser, Tree
 
+from audit.review.rule import names
 from audit.review.token_scan import Macro, Masked, blank, blanked, line_of, matching
 
 Kind = Literal["kernel", "device", "host"]
 Placed: TypeAlias = tuple[Node, tuple[Node, ...]]
 """A node, and the nodes around it from the outside in."""
 
+DEFINITION, ERROR = "function_definition", "ERROR"
+KINDS = names("""
+    call_expression declaration assignment_expression update_expression if_statement for_statement while_statement
+    conditional_expression return_statement expression_statement subscript_expression pointer_expression
+    binary_expression cast_expression identifier function_definition ERROR
+""")
+"""Of the nodes that the source and the rules ask for."""
 LANGUAGE = Language(tree_sitter_cuda.language())
 LEVELS = 300
 """Of nesting; a node that lies deeper is not looked at."""
@@ -61,10 +69,25 @@ class Function:
         return self.body_start < node.start_byte < self.end
 
 
-def functions(found: Iterable[Placed], views: Masked, macros: tuple[Macro, ...]) -> tuple[Function, ...]:
-    """Return the functions whose definitions are given, in order."""
+class Walked(NamedTuple):
+    """All that one walk over a tree finds: the nodes of each kind that something asks for, outer ones first, and the
+    node around each named node by the identity of the latter."""
+
+    nodes: dict[str, list[Node]]
+    parents: dict[int, Node]
+
+    def around(self, node: Node) -> Iterator[Node]:
+        """Yield the nodes around a named node, from the inside out."""
+        current = self.parents.get(node.id)
+        while current is not None:
+            yield current
+            current = self.parents.get(current.id)
+
+
+def functions(walked: Walked, views: Masked, macros: tuple[Macro, ...]) -> tuple[Function, ...]:
+    """Return the functions, in order."""
     kinds = _annotations(views.masked, macros)
-    read = (_function(node, above, views, kinds) for node, above in found)
+    read = (_function(node, walked, views, kinds) for node in walked.nodes[DEFINITION])
     return tuple(sorted((each for each in read if each), key=lambda function: function.start))
 
 
@@ -105,6 +128,18 @@ def walk_tree(tree: Tree) -> Iterator[tuple[Node, list[Node]]]:
             above.pop()
 
 
+def walked_of(tree: Tree) -> Walked:
+    """Return the nodes of `KINDS`."""
+    found: dict[str, list[Node]] = {kind: [] for kind in KINDS}
+    parents: dict[int, Node] = {}
+    for node, above in walk_tree(tree):
+        if above and node.is_named:
+            parents[node.id] = above[-1]
+        if (known := found.get(node.type)) is not None:
+            known.append(node)
+    return Walked(found, parents)
+
+
 def nodes_of(tree: Tree, kinds: frozenset[str]) -> dict[str, list[Placed]]:
     """Return the nodes of each kind, outer ones first."""
     found: dict[str, list[Placed]] = {kind: [] for kind in kinds}
@@ -127,12 +162,12 @@ def _annotations(masked: str, macros: tuple[Macro, ...]) -> dict[str, str]:
     return {name: body for name, body in bodies.items() if re.search(r"__(?:device|global|host)__", body)}
 
 
-def _function(node: Node, above: tuple[Node, ...], views: Masked, annotations: dict[str, str]) -> Function | None:
+def _function(node: Node, walked: Walked, views: Masked, annotations: dict[str, str]) -> Function | None:
     body = node.child_by_field_name("body")
     declarator = _function_declarator(node)
     if body is None or declarator is None or body.type not in ("compound_statement", "try_statement"):
         return None
-    start = _start(node, above, views.masked, annotations)
+    start = _start(node, walked, views.masked, annotations)
     written = views.masked[start : body.start_byte]
     head = re.sub(r"\w+", lambda word: annotations.get(word.group(), word.group()), written)
     name = _name(declarator.child_by_field_name("declarator"))
@@ -151,9 +186,9 @@ def _function(node: Node, above: tuple[Node, ...], views: Masked, annotations: d
     )
 
 
-def _start(node: Node, above: tuple[Node, ...], masked: str, annotations: dict[str, str]) -> int:
+def _start(node: Node, walked: Walked, masked: str, annotations: dict[str, str]) -> int:
     """Where the definition starts, with its template head, its linkage and annotation macros the grammar missed."""
-    heads = takewhile(lambda each: each.type in ("template_declaration", "linkage_specification"), reversed(above))
+    heads = takewhile(lambda each: each.type in ("template_declaration", "linkage_specification"), walked.around(node))
     start = min((each.start_byte for each in heads), default=node.start_byte)
     while annotations and (before := re.search(r"(\w+)\s*\Z", masked[max(0, start - 80) : start])):
         if before[1] not in annotations:

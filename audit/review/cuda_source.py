@@ -14,7 +14,7 @@ from functools import cached_property
 from tree_sitter import Tree
 
 from audit.review import cuda_grammar, launches, shared_memory, token_scan
-from audit.review.cuda_grammar import Function, nodes_of
+from audit.review.cuda_grammar import ERROR, Function, Walked
 from audit.review.launches import Launch
 from audit.review.rule import between, grouped
 from audit.review.shared_memory import SharedDeclaration
@@ -22,7 +22,6 @@ from audit.review.token_scan import Macro
 
 __all__ = ["CudaSource", "Function", "Include", "Launch", "Macro", "SharedDeclaration", "parse"]
 
-_KINDS = frozenset({"function_definition", "ERROR"})
 _INCLUDE = re.compile(r'^[ \t]*#[ \t]*include[ \t]*(?P<header><[^>\n]*>|"[^"\n]*")[^\n]*', re.MULTILINE)
 
 
@@ -51,6 +50,7 @@ class CudaSource:
     error_count: int  # nodes that the grammar could not place; the rest of the record is still good
     parsed: bool  # whether the grammar read it; if not, its tree is empty and only what tokens show is known
     tree: Tree = field(repr=False, compare=False)  # of `masked`; its byte offsets are the offsets of the text
+    walked: Walked = field(repr=False, compare=False)  # what one walk over the tree finds
 
     def line_of(self, offset: int) -> int:
         """Return the line that holds the offset, from 1."""
@@ -104,12 +104,12 @@ def parse(text: str) -> CudaSource:
     views = token_scan.mask(text)
     macros = token_scan.macros(views.masked)
     tree, parsed = cuda_grammar.tree_of(views)
-    nodes = nodes_of(tree, _KINDS)
+    walked = cuda_grammar.walked_of(tree)
     return CudaSource(
         text=text,
         code=views.code,
         masked=views.masked,
-        functions=cuda_grammar.functions(nodes["function_definition"], views, macros),
+        functions=cuda_grammar.functions(walked, views, macros),
         launches=launches.find(views, macros),
         shared=shared_memory.find(views, macros),
         includes=tuple(
@@ -117,7 +117,8 @@ def parse(text: str) -> CudaSource:
             for match in _INCLUDE.finditer(views.code)
         ),
         macros=macros,
-        error_count=len(nodes["ERROR"]),
+        error_count=len(walked.nodes[ERROR]),
         parsed=parsed,
         tree=tree,
+        walked=walked,
     )

@@ -7,20 +7,13 @@ does not place, so comments, strings and disabled branches say nothing.
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from functools import cached_property
 from operator import attrgetter
 
 from tree_sitter import Node
 
-from audit.review.cuda_grammar import walk_tree
 from audit.review.cuda_source import CudaSource, Function
-from audit.review.rule import between, names
+from audit.review.rule import between
 
-_KINDS = names("""
-    call_expression declaration assignment_expression update_expression if_statement for_statement while_statement
-    conditional_expression return_statement expression_statement subscript_expression pointer_expression
-    binary_expression cast_expression identifier
-""")
 START = attrgetter("start_byte")
 """The offset of a node."""
 
@@ -31,31 +24,19 @@ class CudaTree:
     def __init__(self, source: CudaSource) -> None:
         self.source = source
 
-    @cached_property
-    def _walked(self) -> tuple[dict[str, list[Node]], dict[int, Node]]:
-        """The nodes of each kind, and the node around each named node by the identity of the latter."""
-        found: dict[str, list[Node]] = {kind: [] for kind in _KINDS}
-        parents: dict[int, Node] = {}
-        for node, above in walk_tree(self.source.tree):
-            if above and node.is_named:
-                parents[node.id] = above[-1]
-            if node.type in found:
-                found[node.type].append(node)
-        return found, parents
-
     def nodes(self, *kinds: str) -> list[Node]:
         """Return all nodes of these kinds; nested ones come after what holds them within a kind."""
-        return [node for kind in kinds for node in self._walked[0][kind]]
+        return [node for kind in kinds for node in self.source.walked.nodes[kind]]
 
     def inside(self, holder: Function | Node, *kinds: str) -> list[Node]:
         """Return the nodes of these kinds in the body of a function or within a node."""
         first, last = extent(holder)
-        started = (node for kind in kinds for node in between(self._walked[0][kind], first, last, START))
+        started = (node for kind in kinds for node in between(self.source.walked.nodes[kind], first, last, START))
         return [node for node in started if node.end_byte <= last]
 
     def parent(self, node: Node) -> Node | None:
         """Return the node around a named node; None around the root and beyond the levels that are looked at."""
-        return self._walked[1].get(node.id)
+        return self.source.walked.parents.get(node.id)
 
     def ancestors(self, node: Node, *, until: Iterable[str] = ("function_definition",)) -> Iterator[Node]:
         """Yield the nodes around a node, from the inside out, up to a node of one of these kinds."""

@@ -29,15 +29,17 @@ def _rule(  # noqa: PLR0913, PLR0917  # a row of the table
     It is silent in a file with a call of `unless`.
     """
 
+    stop, given, kept = (re.compile(pattern) for pattern in (unless, calls, types))
+
     def find(reading: CudaReading) -> list[Spot]:
         program = reading.source.by_name.get("main", ())
         called = (call for call in reading.calls if not any(main.holds(call.node) for main in program))
         named = [(call.line, _full_name(call)) for call in called]
-        if any(re.fullmatch(unless, full) for _, full in named):
+        if any(stop.fullmatch(full) for _, full in named):
             return []
         kinds = {each.line: each.type_text for each in reading.variables}
-        declared = {line: kind for line, kind in kinds.items() if re.fullmatch(types, kind)}
-        matches = [(line, match) for line, full in named if (match := re.fullmatch(calls, full))]
+        declared = {line: kind for line, kind in kinds.items() if kept.fullmatch(kind)}
+        matches = [(line, match) for line, full in named if (match := given.fullmatch(full))]
         shown = [(line, match[match.lastindex or 0]) for line, match in matches]
         found = [*declared.items(), *((line, what) for line, what in shown if line not in declared)]
         return [Spot(line, f"{what}{message}") for line, what in found]
