@@ -26,6 +26,7 @@ Known: TypeAlias = dict[tuple[str, int, int, tuple[_Trace, ...]], tuple[dict[Axi
 _NOTHING: _Trace = frozenset()
 _POINTER: _Trace = frozenset({("pointer", "", 0)})
 _BUILTIN = re.compile(r"(blockIdx|threadIdx)\s*\.\s*([xyz])")
+_OTHER_AXIS = re.compile(r"blockIdx\s*\.\s*[yz]")
 _ARITHMETIC = frozenset({"+", "-", "*", "/", "%", "<<", ">>", "&", "|", "^"})
 _PLACES = frozenset({"subscript_expression", "pointer_expression", "parenthesized_expression", "field_expression"})
 _SILENT = frozenset({"printf", "assert", "__assert_fail", "__trap", "sizeof"})
@@ -66,6 +67,8 @@ def index_uses(source: CudaSource, kernel: Function, known: Known) -> list[Index
 
     `known` grows with each call and belongs to one source.
     """
+    if not _OTHER_AXIS.search(source.masked):
+        return []
     arguments = [_POINTER if parameter.is_pointer else _NOTHING for parameter in kernel.parameters]
     frame = _Frame(source, 0, {}, frozenset(), 0, known)
     return [IndexUse(axis, line) for axis, line in sorted(_read(kernel, arguments, frame).stored.items())]

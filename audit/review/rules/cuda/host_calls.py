@@ -36,6 +36,8 @@ _HALF_POINTER = re.compile(
     rf"\b(?:data_ptr\s*<|const)\s*{_NARROW.pattern}\s*[*>]|{_NARROW.pattern}\s*\*\s*>\s*\(\w+\.data_ptr|[!=]=\s*(?:torch|at|c10)::k(?:Half|BFloat16|Float8\w+)"
 )
 _ALIAS = re.compile(rf"\busing\s+(\w+)\s*=\s*{_NARROW.pattern}|\btypedef\s+{_NARROW.pattern}\s+(\w+)")
+_HALVES = ("half", "Half", "bfloat", "BFloat", "Float8")
+"""What every name of those types holds."""
 _NONE = "(?!)"
 _DTYPE = re.compile(r"\b(?:k(?:Half|BFloat16|Float16)|(?:Half|BFloat16))\b")
 
@@ -120,18 +122,25 @@ def cast_down(reading: CudaReading) -> list[Spot]:
     Silent where a function takes half or reads it through a pointer, or the file asks whether a type is half, since it
     then works in the type of its inputs.
     """
-    source = reading.source.masked
-    aliases = [name for pair in _ALIAS.findall(source) for name in pair if name]
-    narrow = re.compile(rf"(?:{_NARROW.pattern}|\b(?:{'|'.join([_NONE, *aliases])})\b)")
-    taken = any(narrow.search(each.text) for function in reading.source.functions for each in function.parameters)
-    aliased = re.search(rf"\bconst\s+{narrow.pattern}\s*\*", source)
-    if taken or aliased or _ASKED_TYPE.search(source) or _HALF_POINTER.search(source):
+    if _works_in_half(reading):
         return []
     found = {call.line: result for call in reading.calls if (result := _described(reading, call))}
     for node in reading.nodes("cast_expression"):
         if (kind := node.child_by_field_name("type")) and _NARROW.fullmatch(reading.text(kind).strip()):
             found.setdefault(reading.line(node), f"({reading.text(kind).strip()})")
     return [Spot(line, f"{result} rounds values to fewer bits than they came with") for line, result in found.items()]
+
+
+def _works_in_half(reading: CudaReading) -> bool:
+    """Return whether a source takes such values, or asks whether a type is one of theirs."""
+    source = reading.source.masked
+    if not any(word in source for word in _HALVES):
+        return False
+    aliases = [name for pair in _ALIAS.findall(source) for name in pair if name]
+    narrow = re.compile(rf"(?:{_NARROW.pattern}|\b(?:{'|'.join([_NONE, *aliases])})\b)")
+    taken = any(narrow.search(each.text) for function in reading.source.functions for each in function.parameters)
+    aliased = re.search(rf"\bconst\s+{narrow.pattern}\s*\*", source)
+    return bool(taken or aliased or _ASKED_TYPE.search(source) or _HALF_POINTER.search(source))
 
 
 def _described(reading: CudaReading, call: Call) -> str | None:
