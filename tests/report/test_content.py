@@ -7,7 +7,7 @@ import pytest
 
 from audit import judge
 from audit.lint import floors
-from audit.model import Finding, Record, Verdict
+from audit.model import Finding, Record, Speedup, Verdict
 from audit.model.record import RatioAnswer
 from audit.probes import PROBES
 from audit.report import content, evidence, outcome
@@ -357,3 +357,17 @@ def test_a_ratio_that_was_not_reached_is_a_weakness() -> None:
     answer = RatioAnswer(state="weak baseline", reasons=("H100: claimed 20x, measured 1.00x",))
     changed = record.model_copy(update={"verdict": record.verdict.model_copy(update={"ratio": answer})})
     assert "The published ratio: H100: claimed 20x, measured 1.00x." in section(changed, "weaknesses").bullets
+
+
+def test_a_ratio_of_another_shape_stands_in_a_row_of_its_own_and_no_gpu_has_two_floors() -> None:
+    record = triangular()
+    statement = record.claim.statement
+    other = Speedup(gpu="H100", ratio=7.5, shape={"N": 64})
+    claim = statement.model_copy(update={"speedup": (*statement.speedup, other)})
+    changed = record.model_copy(update={"claim": record.claim.model_copy(update={"statement": claim})})
+    before, after = (section(one, "claim").tables[0].rows for one in (record, changed))
+    assert [row[0] for row in after] == [*(row[0] for row in before), "H100, N = 64"]
+    assert after[-1][1] == "7.5x"
+    assert "7.5x" not in str(section(changed, "verdict"))
+    targets = [one.target for one in floors.floors(claim, COST)]
+    assert targets == [one.target for one in floors.floors(statement, COST)]
