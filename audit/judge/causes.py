@@ -21,6 +21,8 @@ SPANS_ONE = re.compile(
 LABEL = re.compile(r"(?:\w+=\d+, )*\w+=\d+(?=: )")
 OF_ANY_FAILURE = ("review.unchecked_launch", "review.legacy_stream")
 """Rules of the source review that hold for many right kernels, so that they explain no failure."""
+_OTHER_SHAPES = {"contract": "got", "repeat": "later"}
+"""Keys of evidence that a call returned other shapes than it must, or than the call before it."""
 PRECISION = "precision"
 ROUNDED = 2.0**-5
 """The largest relative error by rounding in a sum of products that do not cancel; bf16 has 2**-8."""
@@ -197,6 +199,8 @@ def _marks(finding: Finding) -> Iterator[Hashable]:
         yield "undefined"
     if _keeps_bits(finding):
         yield "kept_bits"
+    if _OTHER_SHAPES.get(finding.probe) in finding.evidence:
+        yield "other_shapes"
     for entry in _entries(finding):
         shape = _key(sizes_of(entry.get("shape")) or shape_of(finding))
         wrong = entry.get("elements_wrong") or entry.get("elements_dead") or entry.get("elements_inherited")

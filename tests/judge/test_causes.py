@@ -38,6 +38,16 @@ def test_wrong_in_both_orders_does_not_depend_on_what_was_in_memory() -> None:
     assert grouped(both, UNWRITTEN) == [["order"], ["coverage"]]
 
 
+def test_a_result_that_changes_its_shapes_from_call_to_call_is_one_cause() -> None:
+    first = finding("contract", "fail", evidence={"shape": SHAPE, "expected": "2 tensors", "got": "3 tensors"})
+    later = finding("repeat", "fail", evidence={"shape": SHAPE, "first": "2 tensors", "later": "3 tensors"})
+    assert grouped(first, later) == [["contract", "repeat"]]
+    refused = finding("contract", "fail", evidence={"shape": SHAPE, "refused": "no blocks"})
+    wrong = finding("repeat", "fail", evidence={"shape": SHAPE, "shapes": [{"shape": SHAPE, **SIDE}]})
+    assert grouped(refused, later) == [["contract"], ["repeat"]]
+    assert grouped(first, wrong) == [["contract"], ["repeat"]]
+
+
 @pytest.mark.parametrize(
     ("other", "one_cause"),
     [
