@@ -56,6 +56,7 @@ def review_source(text: str, *, target: str, precision: str = "fp32", advice: bo
     """Ask the CUDA rules about one variant.
 
     One finding answers for launch geometry, one for each other rule that points at a line; if none does, one says so.
+    One more says where the host code uses Python's objects, of the process that checks it.
 
     Args:
         text, target: the CUDA source and the name of the variant.
@@ -66,6 +67,8 @@ def review_source(text: str, *, target: str, precision: str = "fp32", advice: bo
     result = _described(of_cuda(source), precision, advice)
     geometry = [each for each in result if each.rule.name == GEOMETRY]
     findings = [_failure(geometry, target) if geometry else _geometry(len(source.launches), target)]
+    reached = reach.finding_cuda(source, target=target)
+    findings += [reached] if reached else []
     return findings + _of_rules([each for each in result if each.rule.name != GEOMETRY], target)
 
 

@@ -1,4 +1,4 @@
-"""Which constructs of a Python source reach the process that checks it?
+"""Which constructs of a source reach the process that checks it?
 
 Claimed Python code shares an interpreter with the code that calls it. Some constructs can change that code, its data,
 or a result behind its call, and no check in the same process can exclude it. A kernel module needs none of them. Every
@@ -19,6 +19,7 @@ from dataclasses import dataclass
 
 from audit.model import Finding
 from audit.review import reach_allowed as allowed
+from audit.review.cuda_source import CudaSource
 from audit.review.python_tree import FunctionNode, imported
 from audit.review.reach_tree import Tree
 from audit.review.token_scan import mask
@@ -44,9 +45,18 @@ def finding(text: str, *, target: str) -> Finding | None:
     A text that is not Python does not load, and other findings say so.
     """
     try:
-        found = reaches(text)
+        return _error(reaches(text), target)
     except SyntaxError:
         return None
+
+
+def finding_cuda(source: CudaSource, *, target: str) -> Finding | None:
+    """Return the same for a CUDA source whose host code uses Python's objects beyond a binding."""
+    names = ((source.line_of(one.start()), _shown(one[0])) for one in allowed.CPP_OF_PYTHON.finditer(source.masked))
+    return _error(sorted({Reach(line, name) for line, name in names}), target)
+
+
+def _error(found: list[Reach], target: str) -> Finding | None:
     if not found:
         return None
     sentence = f"line {found[0].line}: {found[0].construct} reaches the process that checks it ({len(found)} found)"
@@ -245,7 +255,11 @@ def _beginning(node: ast.expr) -> str | None:
 def _cpp(text: str) -> Iterator[str]:
     """The names of C++ in a string constant that reach beyond a kernel and its binding."""
     if allowed.CPP.search(text):
-        yield from dict.fromkeys(" ".join(one[0].split()) for one in allowed.CPP_BEYOND.finditer(mask(text).masked))
+        yield from dict.fromkeys(_shown(one[0]) for one in allowed.CPP_BEYOND.finditer(mask(text).masked))
+
+
+def _shown(name: str) -> str:
+    return " ".join(name.split())[:MOST_CHARACTERS]
 
 
 def _is_dunder(name: str) -> bool:

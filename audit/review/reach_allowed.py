@@ -171,14 +171,25 @@ _C_API = r"""
     |Py_(?:X?INCREF|X?DECREF|X?NewRef|CLEAR|IsNone|IsTrue|IsFalse)|THPVariable_(?:Unpack|Wrap|Check|CheckExact)
 """
 """Names of Python's C API that a hand-made binding needs: numbers, containers, arguments, errors and its own module."""
+_OF_PYTHON = rf"""
+    \b(?!(?:{_C_API})\b)(?:_?Py(?:[A-Z]\w*_\w+|_\w+|\w*Object|ThreadState|InterpreterState)\b | THP\w+) | \bob_type\b
+    |\b(?:py|pybind11)\s*::\s*(?:exec|eval\w*|globals|builtins|weakref|function|cpp_function|import|type)\b
+    |\bmodule_?\s*::\s*import\b | (?:\.|->|::)\s*attr\s*\( | \b(?:get|set|has|del)attr\s*\(
+"""
+CPP_OF_PYTHON = re.compile(
+    rf"""{_OF_PYTHON} | :: \s* attr\b | \b_*weakref_*\b | \bpyobj_\w+ | \bPyInterpreter\b
+      |\busing\s+namespace\s+(?:\w+\s*::\s*)*(?:py|pybind11)\s*;
+      |\bnamespace\s+(?!py\b)\w+\s*=\s*[\w:\s]*\b(?:py|pybind11)\s*;
+      |\b(?:py|pybind11)\s*::\s*(?:object_api|accessor|handle|object|reinterpret_(?:borrow|steal)|detail)\b""",
+    re.VERBOSE,
+)
+"""Names of C++ that use the interpreter beyond a binding, in a text whose macros are expanded."""
 CPP_BEYOND = re.compile(
     rf"""\b(?:dlopen|dlsym|dlmopen|dlvsym|dl_iterate_phdr|mprotect|pkey_mprotect|mremap|mmap|syscall|ptrace|v?fork|execv\w*
       |process_vm_\w+|system|popen|pthread_create|sigaction|setitimer|timer_create|timerfd_create|atexit|fopen|freopen
       |at_quick_exit|on_exit|__cxa_atexit|setjmp|longjmp|backtrace)\s*\(
       |\bstd::(?:thread|jthread|async|[io]?fstream|system|signal|raise)\b
-      |\b(?!(?:{_C_API})\b)(?:_?Py(?:[A-Z]\w*_\w+|_\w+|\w*Object|ThreadState|InterpreterState)\b | THP\w+) | \bob_type\b
-      |\b(?:py|pybind11)\s*::\s*(?:exec|eval\w*|globals|builtins|weakref|function|cpp_function|import)\b
-      |\bmodule_?\s*::\s*import\b | \.\s*attr\s*\(
+      |{_OF_PYTHON}
       |\bTORCH_LIBRARY_(?:IMPL|FRAGMENT)\s*\(\s*(?:aten|_)\b | \bDispatcher\b | \bRegisterOperators\b
       |\badd(?:Global|ThreadLocal)Callback\b
       |\b(?:constructor|destructor|ifunc)\b(?=\s*(?:\(\s*\d*\s*\))?\s*\)\s*\))

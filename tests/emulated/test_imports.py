@@ -33,6 +33,8 @@ def library(folder: Path, text: str, *flags: str) -> Path:
         ('extern "C" void __tsan_write8(void*) {}', "__tsan_write8"),
         ('extern "C" { static __attribute__((used)) void __tsan_read1(void*) {} }', "__tsan_read1"),
         ('extern "C" void* memcpy(void* to, const void*, size_t) { return to; }', "memcpy"),
+        ('extern "C" void* PyDict_New(); void* f() { return PyDict_New(); }', "PyDict_New"),
+        ("struct _object; void called(_object*); void f(_object* o) { called(o); }", "7_object"),
         ('#include <fstream>\nbool f() { return std::ifstream("/proc/self/maps").good(); }', "fstream"),
     ],
 )
@@ -40,6 +42,18 @@ def test_a_library_is_refused_for(text: str, name: str, tmp_path: Path) -> None:
     found = imports.refused(library(tmp_path, text), prefix=PREFIX)
     assert found is not None
     assert name in found[0]
+
+
+@pytest.mark.parametrize(
+    ("name", "taken"),
+    [("PyDict_New", True), ("PyEval_GetBuiltins", True), ("PyEval_GetFrame", False), ("PySys_GetObject", False)]
+    + [(name, False) for name in ("PyRun_String", "PyImport_ImportModule", "PyCell_Set", "Py_AddPendingCall")],
+)
+def test_a_library_with_the_headers_of_pybind_may_need_what_they_call(name: str, taken: bool, tmp_path: Path) -> None:
+    found = imports.refused(
+        library(tmp_path, f'extern "C" void* {name}(); void* f() {{ return {name}(); }}'), prefix=PREFIX, python=True
+    )
+    assert (found is None) is taken
 
 
 def test_a_compiler_that_links_the_cxx_library_statically_is_named_as_the_reason(tmp_path: Path) -> None:
@@ -126,6 +140,43 @@ def test_what_is_no_library_is_told(tmp_path: Path) -> None:
 )
 def test_words_behind_the_preprocessor(text: str, found: tuple[str, int] | None) -> None:
     assert preprocess.refused(text) == found
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        "PyEval_GetBuiltins();",
+        'void* f() __attribute__((weakref("PyEval_GetBuiltins")));',
+        'auto g = m.attr("forward");',
+        'auto g = getattr(x, "__class__");',
+        "using namespace pybind11;",
+        "namespace p = ::pybind11;",
+        "py::handle h;",
+        "t.unsafeGetTensorImpl()->pyobj_slot();",
+    ],
+)
+def test_words_of_python_behind_the_preprocessor(words: str) -> None:
+    text = f'# 3 "k.cu"\n{words}\n'
+    assert preprocess.refused(text, python=True) == (preprocess.OF_PYTHON, 3)
+    assert preprocess.refused(text) is None
+    assert preprocess.refused(f'# 3 "python.h" 3\n{words}\n', python=True) is None
+
+
+def test_bindings_use_no_words_of_python() -> None:
+    text = """# 1 "k.cu"
+using namespace pybind11::literals;
+namespace py = pybind11;
+py::list f(at::Tensor x, py::dict d, py::int_ n) {
+  py::gil_scoped_release free;
+  cudaFuncAttributes attr;
+  attr = {};
+  throw py::value_error("");
+}
+void bound(py::module_& m) {
+  m.def("f", &f, py::arg("x"), "d"_a = py::dict(), py::call_guard<py::gil_scoped_release>());
+}
+"""
+    assert preprocess.refused(text, python=True) is None
 
 
 @pytest.mark.parametrize(

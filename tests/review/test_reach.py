@@ -3,7 +3,8 @@
 import pytest
 
 from audit.judge import evidence
-from audit.review.reach import MOST_NAMED, finding, reaches
+from audit.review.cuda_source import parse
+from audit.review.reach import MOST_NAMED, finding, finding_cuda, reaches
 
 REACHES = {
     "import ctypes": "import ctypes",
@@ -160,6 +161,15 @@ def test_finding_keeps_a_variant_from_passing() -> None:
     assert "line 2: import gc reaches the process that checks it (52 found)" in found.summary
     assert len(found.evidence["lines"]) == MOST_NAMED  # type: ignore[arg-type]
     assert f"reach: {found.summary}" in evidence.missing([found])
+
+
+def test_host_code_of_a_kernel_reaches_by_pythons_objects() -> None:
+    found = finding_cuda(parse("void f() {\n  auto b = PyEval_GetBuiltins();\n}\n"), target="x")
+    assert found is not None
+    assert found.summary.startswith("line 2: PyEval_GetBuiltins reaches the process that checks it (1 found)")
+    assert f"reach: {found.summary}" in evidence.missing([found])
+    bound = '// PyEval_GetBuiltins\nPYBIND11_MODULE(TORCH_EXTENSION_NAME, m) { m.def("f", &f, py::arg("x")); }\n'
+    assert finding_cuda(parse(bound), target="x") is None
 
 
 def test_a_source_that_is_not_python_has_no_finding() -> None:

@@ -46,7 +46,7 @@ _CLOCKS = ("clock_gettime", "gettimeofday", "time", "clock", "nanosleep", *_CHRO
 _WRAPS = "-Wl," + ",".join(f"--wrap={name}" for name in (*_COPIES, *_CLOCKS))
 _LIBRARIES = ("-lstdc++", "-lm", "-lgcc_s", "-lgcc", "-lc")
 _LINK = ("-shared", "-nodefaultlibs", "-Wl,-z,relro,-z,now,--as-needed", _WRAPS, *_LIBRARIES)
-_RECIPE = "5"  # part of every cache key; counts changes to the way this module calls the compiler
+_RECIPE = "6"  # part of every cache key; counts changes to the way this module calls the compiler
 
 _MISSING = re.compile(
     r"error: .*(?:not a member of|has not been declared|was not declared|does not name a|No such file|incomplete type"
@@ -168,7 +168,7 @@ class _Job:
         try:
             reads = self._preprocess(operators + self._translated, unfinished, header, flags)
             text = unfinished / TEXT
-            self._check_words(text, [self._path, *(self._path.parent / one.file for one in reads)])
+            self._check_words(text, header_set, [self._path, *(self._path.parent / one.file for one in reads)])
             key = fingerprint([_RECIPE, *toolchain.find().identity, *flags, *_LINK, text.read_bytes()])
             name = f"{self._path.stem[:40]}-{key}"
             self.kernel(cache_folder() / "kernels" / name, text, header_set)
@@ -201,14 +201,15 @@ class _Job:
     def _flags(self, header_set: HeaderSet) -> tuple[str, ...]:
         return (*prepared.sources().flags, *toolchain.find().flags, *prepared.header_set_flags(header_set))
 
-    def _check_words(self, text: Path, own: list[Path]) -> None:
+    def _check_words(self, text: Path, header_set: HeaderSet, own: list[Path]) -> None:
         if any(preprocess.has_markers(path.read_text(encoding="utf-8", errors="replace")) for path in own):
             raise Unsupported("line markers of a preprocessor")
-        if found := preprocess.refused(text.read_text(encoding="utf-8", errors="replace")):
+        words = text.read_text(encoding="utf-8", errors="replace")
+        if found := preprocess.refused(words, python=header_set != "micro"):
             raise Unsupported(found[0], line=found[1])
 
-    def _check_imports(self, library: Path) -> None:
-        if found := imports.refused(library, prefix=prepared.sources().prefix):
+    def _check_imports(self, library: Path, header_set: HeaderSet) -> None:
+        if found := imports.refused(library, prefix=prepared.sources().prefix, python=header_set != "micro"):
             name, why = found
             used = re.search(rf"\b{re.escape(name)}\b", self._source.masked)
             raise Unsupported(why, line=self._source.line_of(used.start()) if used else 0)
@@ -224,7 +225,7 @@ class _Job:
         library = unfinished / "kernel.so"
         if not succeeded or (log := _too_many_constants(library)):
             raise CompileError(log, header_set=header_set)
-        self._check_imports(library)
+        self._check_imports(library, header_set)
         note: dict[str, Any] = {
             KEY: header_set,
             "flags": [*self._flags(header_set), *_LINK],

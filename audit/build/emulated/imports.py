@@ -36,9 +36,20 @@ _FAMILIES = re.compile(
     r"str|tok|tok_r|xfrm)|(?:is|to)(?:w?(?:alnum|alpha|blank|cntrl|digit|graph|lower|print|punct|space|upper|xdigit))|"
     r"__(?:mem|st[rp]|puts|v?[fs]?n?printf)\w*_chk|__(?:is(?:nan|inf)|finite|signbit|fpclassify)[fl]?|"
     r"__(?:cxa|gxx|gcc|isoc\d+|ctype)_\w+|__\w+[sdtxh][if]\d?|_Unwind_\w+|_ITM_\w+|"
-    r"_{0,2}pthread_(?:mutex|cond|key|once|self|equal|rwlock|mutexattr|condattr|getspecific|setspecific)\w*|"
-    r"_?Py(?!Run_|Eval_Eval|Import_|_Compile|_Main|OS_)[A-Z_]\w*"
+    r"_{0,2}pthread_(?:mutex|cond|key|once|self|equal|rwlock|mutexattr|condattr|getspecific|setspecific)\w*"
 )
+_OF_PYTHON = re.compile(r"_?Py[A-Z_]\w*")
+_OF_BINDINGS = re.compile(
+    r"Py(?:Bool|Buffer|ByteArray|Bytes|Capsule|CFunction|CMethod|Complex|Dict|Err|Exc|Exception|Float|FrozenSet|GILState|"
+    r"InstanceMethod|Iter|List|Long|Mapping|Mem|Module|ModuleDef|Number|Property|Sequence|Set|Slice|StaticMethod|Thread|Tuple|Type|"
+    r"Unicode|Weakref)_\w+|Py(?:BaseObject|Gen|Method)_Type|PyEval_(?:AcquireThread|GetBuiltins|RestoreThread|SaveThread)|"
+    r"Py(?:Callable|Index)_Check|PyFrame_Get(?:Back|Code|LineNumber)|PyInterpreterState_GetDict|Py_GetVersion|_Py_\w+Struct|"
+    r"PyThreadState_(?:Clear|DeleteCurrent|Get|New)|_PyThreadState_UncheckedGet|_PyType_Lookup|_Py_Dealloc|"
+    r"PyObject_(?:Call(?:FunctionObjArgs|Object)|ClearWeakRefs|Free|GC_\w+|Generic\w+|[GHS]\w*Attr(?:String)?|[GS]etItem|GetIter|"
+    r"Hash|Is\w+|Malloc|Repr|RichCompare\w*|Size|Str|Vectorcall)|_PyObject_(?:GetDictPtr|New)"
+)
+"""The functions of Python that the headers of torch and pybind11 call; `preprocess` refuses a source that calls one."""
+_OBJECTS = re.compile(r"7_object|8pybind11(?!6detail11type_caster)")
 _CXX = re.compile(
     r"_Z(?:T[VTIS]|GV|Th?n?\d*_?|GR)?N?[VKRO]*(?:S[tabsiod]|9__gnu_cxx|10__cxxabiv1|2at|3c10|5torch|6caffe2|8pybind11)"
     r"|_Z(?:n|d)[wal]|_ZT[IS]\w{1,3}$"
@@ -59,9 +70,17 @@ class _Symbol:
     defined: bool
 
 
-def refused(library: Path, *, prefix: str) -> tuple[str, str] | None:
-    """Return a name that a library must not need or define, and why; None where there is none. `prefix` is that of the
-    device's names, see `prepared.Sources`. Raises ValueError for a file that is no ELF file of 64 bits."""
+def refused(library: Path, *, prefix: str, python: bool = False) -> tuple[str, str] | None:
+    """Return a name that a library must not need or define, and why; None where there is none.
+
+    Args:
+        library: the library.
+        prefix: that of the device's names, see `prepared.Sources`.
+        python: whether its headers are those of pybind11, which call Python.
+
+    Raises:
+        ValueError: it is no ELF file of 64 bits.
+    """
     data = library.read_bytes()
     try:
         for symbol in _symbols(data, _ALL):
@@ -70,7 +89,7 @@ def refused(library: Path, *, prefix: str) -> tuple[str, str] | None:
             if symbol.defined and _REPLACED.fullmatch(symbol.name):
                 return symbol.name, f"a source that defines {symbol.name}, by which the device sees accesses"
         for symbol in _symbols(data, _DYNAMIC):
-            if not symbol.defined and not _ordinary(symbol, prefix):
+            if not symbol.defined and not _ordinary(symbol, prefix, python):
                 return symbol.name, f"a source that needs {_shown(symbol, prefix)}, with which {_REASON}"
     except (struct.error, IndexError, ValueError) as error:
         raise ValueError(f"{library.name}: not read as an ELF file: {error}") from error
@@ -82,8 +101,10 @@ def holds_cxx_library(library: Path) -> bool:
     return any(one.defined and one.name == _OF_THE_CXX_LIBRARY for one in _symbols(library.read_bytes(), _ALL))
 
 
-def _ordinary(symbol: _Symbol, prefix: str) -> bool:
+def _ordinary(symbol: _Symbol, prefix: str, python: bool) -> bool:
     name = symbol.name
+    if _OF_PYTHON.fullmatch(name) or _OBJECTS.search(name):
+        return python and not symbol.weak and bool(_OF_BINDINGS.fullmatch(name))
     if name.startswith(f"{prefix}_") or _HOOKS.fullmatch(name):
         return not symbol.weak and name.removeprefix(f"{prefix}_") not in _NOT_CALLED
     if symbol.weak and not _PLAIN_WEAK.fullmatch(name):

@@ -11,6 +11,7 @@ from audit.build.dependencies import listed, own_files
 from audit.build.emulated import toolchain
 from audit.model import SourceFile
 from audit.model.errors import CompileError, Unsupported
+from audit.review.reach_allowed import CPP_OF_PYTHON
 
 TEXT, RULE, OWN = "kernel.ii", "kernel.d", "rewritten"
 COMPILES = ("-fpreprocessed", "-fpch-preprocess", "-x", "c++-cpp-output", TEXT)
@@ -26,6 +27,7 @@ _WORDS = {
     "code without checks of its accesses": r"_*no_sanitize\w*|_*disable_sanitizer_instrumentation_*|_*no_instrument\w*",
     "instructions of the host's processor": r"__builtin_(?:ia32|aarch64|neon)_\w+",
 }
+OF_PYTHON = "Python's objects beyond a binding"
 _REFUSED = re.compile("|".join(rf"(?P<n{index}>\b(?:{words})\b)" for index, words in enumerate(_WORDS.values())))
 _STRING = re.compile(r'"(?:[^"\\]|\\.)*"')
 
@@ -64,12 +66,15 @@ def preprocess(
     return own_files(names, source=source, build=folder, toolchain=known)
 
 
-def refused(text: str) -> tuple[str, int] | None:
+def refused(text: str, *, python: bool = False) -> tuple[str, int] | None:
     """Return the first construct of the source's own text and its line, from the output of `g++ -E`; None where there
-    is none. Lines of system headers, which are never the claim's, do not count."""
+    is none. Lines of system headers, which are never the claim's, do not count. `python` is whether the headers declare
+    Python's functions."""
     for _, line, each in own_lines(text):
         if found := _REFUSED.search(each):
             return list(_WORDS)[int((found.lastgroup or "n0")[1:])], line
+        if python and CPP_OF_PYTHON.search(each):
+            return OF_PYTHON, line
     return None
 
 
