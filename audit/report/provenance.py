@@ -10,7 +10,7 @@ from audit.report.view import Block, Code, Section, Table
 from audit.run import sandbox_check
 from audit.sandbox import check
 
-DOES = {**check.LIMITS, **sandbox_check.OF_THE_CHANNEL}
+DOES = {**check.LIMITS, **sandbox_check.FORMER}
 """What each limit of the sandbox does, by its name."""
 
 

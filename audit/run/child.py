@@ -25,7 +25,7 @@ Serve = Callable[[Any, EventWriter], Iterator[dict[str, Any]]]
 """Serves a request of one kind as an iterator of events."""
 TAIL_BYTES = 4000
 LATE = "late"
-_LOOK_S = 0.01
+_LOOK_S, _IDLE_S = 0.01, 0.05
 PR_SET_DUMPABLE = 4
 
 
@@ -74,7 +74,6 @@ class Child:
         ended = wire.Ended(
             lines=tuple(event.decode("utf-8", "replace") for event in transcript.events) if violation is None else (),
             arrived_s=tuple(self._channel.arrived_s),
-            attested=self._channel.attested,
             finished=transcript.served and violation is None,
             violation=violation,
         )
@@ -103,20 +102,18 @@ class Child:
             `LATE` or the exceeded bound, which stop the session; else None.
 
         Raises:
-            ProtocolViolation: see `Channel.take` and `Channel.look`.
+            ProtocolViolation: see `Channel.take`.
         """
         while not self._channel.transcript.served:
             if deadline.over():
                 return LATE
             if (excess := self._usage.excess()) is not None:
                 return excess
-            if select.select([self._channel], [], [], self._channel.pause_s)[0]:
+            if select.select([self._channel], [], [], _IDLE_S)[0]:
                 if not self._channel.take():
                     break
             elif _over(self._pid):
                 break
-            else:
-                self._channel.look()
         return None
 
     def _collect(self) -> int:
@@ -132,7 +129,7 @@ class Child:
 
 
 def inspectable(allowed: bool) -> None:
-    """Allow or forbid other processes of this user to read this process's memory, descriptors and system call."""
+    """Allow or forbid other processes of this user to read this process's memory and descriptors."""
     ctypes.CDLL(None).prctl(PR_SET_DUMPABLE, int(allowed), 0, 0, 0)
 
 

@@ -1,17 +1,17 @@
-"""In a session's process: send events through native code of ours, and write files.
+"""In a session's process: send events to its supervisor, and write files.
 
-`EventWriter.serve` calls that code, which requests one event after another: the whole session, claimed code included,
-runs below it, so any other caller of it is seen. It holds the interpreter's lock while it seals, so no other Python
-thread runs while a key exists. The functions that serialise are bound before claimed code is loaded.
+The functions that send, serialise and write are bound before claimed code is loaded.
 """
 
 from __future__ import annotations
 
-import ctypes
+import fcntl
 import os
 import secrets
+import socket
 from collections.abc import Iterator
 from contextlib import suppress
+from itertools import count
 from json import encoder
 from pathlib import Path
 from typing import Any
@@ -19,55 +19,41 @@ from typing import Any
 import torch
 
 from audit.run import results
+from audit.run.channel import BEGUN, EVENT, HEADER, NONCE_BYTES, PART, SERVED
 
-RAISED, OVER, MORE = -1, 0, 1
-SERVED, BROKEN = 0, 1
+CHUNK = 48 << 10
 LOWEST, SPREAD = 48, 64
 """The channel's descriptor is one of `SPREAD` numbers from `LOWEST` on, above those that programs expect."""
 NEW_FILE = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC
 Event = dict[str, Any]
 
 
-class ParentGone(Exception):
-    """The trusted parent no longer reads the channel."""
-
-
 class EventWriter:
-    """The native library of `supervisors.library`; loaded before the fork, opened after it."""
+    """The child's end of the channel; opened after the fork."""
 
-    def __init__(self, library: str) -> None:
-        native = ctypes.PyDLL(library)
-        self._open, self._hold = native.seal_open, native.seal_hold
-        self._hand = native.seal_hand
-        self._next = ctypes.PYFUNCTYPE(ctypes.c_int)
+    def __init__(self) -> None:
         self._encode = _encoder()
 
     def open(self, descriptor: int) -> None:
         """Send on that socket from now on, under another number. Raises OSError."""
-        failed = self._open(descriptor, LOWEST + secrets.randbelow(SPREAD))
-        if failed:
-            raise OSError(failed, "the session's channel cannot be opened")
+        moved = fcntl.fcntl(descriptor, fcntl.F_DUPFD_CLOEXEC, LOWEST + secrets.randbelow(SPREAD))
+        os.close(descriptor)
+        channel = socket.socket(fileno=moved)
+        self._send, self._receive = channel.send, channel.recv
 
     def serve(self, events: Iterator[Event]) -> None:
-        """Send the events. Raises any exception of the iterator, and ParentGone where the channel is closed."""
-        raised: list[BaseException] = []
-        hand, encode, take = self._hand, self._encode, iter(events).__next__
-
-        def step() -> int:
-            try:
-                data = "".join(encode(take(), 0)).encode("ascii")
-            except StopIteration:
-                return OVER
-            except BaseException as error:  # cannot pass through the native caller
-                raised.append(error)
-                return RAISED
-            return MORE if hand(data, ctypes.c_size_t(len(data))) == 0 else RAISED
-
-        ended = self._hold(self._next(step))
-        if raised:
-            raise raised[0]
-        if ended != SERVED:
-            raise ParentGone("the parent no longer takes events of this session")
+        """Send the events of a session. Raises any exception of the iterator, and OSError where the channel is closed,
+        or has no nonce since a session is being served."""
+        nonce, numbers = self._receive(NONCE_BYTES, socket.MSG_DONTWAIT), count()
+        send, packed, encode = self._send, HEADER.pack, self._encode
+        send(packed(BEGUN, next(numbers), nonce))
+        for event in events:
+            data = "".join(encode(event, 0)).encode("ascii")
+            *parts, last = [data[at : at + CHUNK] for at in range(0, len(data), CHUNK)]
+            for part in parts:
+                send(packed(PART, next(numbers), nonce) + part)
+            send(packed(EVENT, next(numbers), nonce) + last)
+        send(packed(SERVED, next(numbers), nonce))
 
     @staticmethod
     def keep(file: Path, tensor: torch.Tensor) -> str:

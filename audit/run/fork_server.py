@@ -1,8 +1,8 @@
 """The trusted parents: the fork server imports torch once and forks supervisors, each of which forks sessions.
 
-The first argument is a socket that receives two descriptors for each supervisor, for requests and for replies. The
-second is the native library through which sessions send events. A supervisor answers each request with a `wire.Ended`,
-a line of JSON; a request with `keep` leaves its process to the next request, `Release` ends it.
+The argument is a socket that receives two descriptors for each supervisor, for requests and for replies. A supervisor
+answers each request with a `wire.Ended`, a line of JSON; a request with `keep` leaves its process to the next request,
+`Release` ends it.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ from audit.build.settings import (
     EmulatedPythonSettings,
     EmulatedSettings,
 )
-from audit.run import launches, oracle, process_state, requests, session, timing, wire
+from audit.run import launches, oracle, requests, session, timing, wire
 from audit.run.child import Child, Serve, inspectable
 from audit.run.event_writer import EventWriter
 from audit.run.requests import Request
@@ -51,13 +51,12 @@ def main() -> None:
 
     At `SETTLE`, which the judge sends between two audits, end all of them too.
     """
-    process_state.prepare()
     gc.freeze()  # a session's garbage collector neither visits torch's objects nor copies their pages
     native.adopt_orphans()
     prepare_policy()  # once, for every process forked from here
     inspectable(False)  # claimed code cannot open this process's descriptors
     torch.set_num_threads(1)
-    writer = EventWriter(sys.argv[2])
+    writer = EventWriter()
     channel = socket.socket(fileno=int(sys.argv[1]))
     signal.signal(signal.SIGCHLD, signal.SIG_IGN)  # the kernel reaps supervisors
     while True:

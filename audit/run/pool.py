@@ -46,7 +46,6 @@ class Reply:
         events: in order.
         detail: the signal, the traceback's last line, the time limit, or the violation, in words.
         arrived_s: the arrival of each event by the supervisor's clock, in seconds since the request.
-        attested: whether the supervisor could see where the session waited for its keys.
         results: the right results of an oracle session.
     """
 
@@ -54,7 +53,6 @@ class Reply:
     events: tuple[dict[str, Any], ...]
     detail: str
     arrived_s: tuple[float, ...] = ()
-    attested: bool = False
     results: Results | None = field(default=None, compare=False, repr=False)
 
     @property
@@ -237,7 +235,7 @@ def _reply(ended: wire.Ended, request: AnyRequest) -> Reply:
     except ProtocolViolation as seen:
         return Reply("protocol violation", (), str(seen))
     ending, detail = _ending(ended, request.limit_s)
-    return Reply(ending, events, detail, ended.arrived_s, ended.attested)
+    return Reply(ending, events, detail, ended.arrived_s)
 
 
 def _ending(ended: wire.Ended, limit_s: float) -> tuple[Ending, str]:

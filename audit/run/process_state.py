@@ -1,6 +1,6 @@
 """Runs in a child: detect changes of claimed code to its process: settings, threads, children, functions.
 
-Clocks, checks, modes and the kit's own functions are compared by identity; `torch.manual_seed` is not, since
+Clocks, checks and modes are compared by identity; `torch.manual_seed` is not, since
 torch.compile wraps it.
 """
 
@@ -12,11 +12,10 @@ import operator
 import statistics
 import sys
 import time
-from collections.abc import Callable, Collection, Iterator, Mapping
+from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cache, partial
 from pathlib import Path
-from types import CodeType, FunctionType, ModuleType
 from typing import Any
 
 import torch
@@ -115,53 +114,10 @@ _STOPWATCH = "triton.testing"
 _LATE = "do_bench"
 
 
-_code_of = operator.attrgetter("__code__")
-Watched = tuple[str, Mapping[str, Any], str, FunctionType, CodeType]
-"""A function of the kit: its full name, the namespace that holds it, its key there, the function and its code."""
-_before_fork: dict[str, list[Watched]] = {}
-
-
-def prepare() -> None:
-    """Find the functions of the kit, for every process that is forked from this one."""
-    _before_fork.update(_kit_functions(()))
-
-
 def watch() -> Callable[[], list[str]]:
-    """Return a function that returns the names rebound since now, sorted.
-
-    It holds references to all objects it compares and calls, so that code must search the process's memory to mislead
-    it.
-    """
-    known = dict(_before_fork)
-    _before_fork.clear()
-    watched = [one for functions in (known | _kit_functions(known)).values() for one in functions]
-    before, compare, code_of, ordered = snapshot(), replaced, _code_of, sorted
-
-    def look() -> list[str]:
-        changed = [
-            title for title, names, key, was, code in watched if names.get(key) is not was or code_of(was) is not code
-        ]
-        return ordered([*changed, *compare(before)])
-
-    return look
-
-
-def _kit_functions(known: Collection[str]) -> dict[str, list[Watched]]:
-    """Return the functions and methods of every imported module of the kit that is not in `known`, by module."""
-    found: dict[str, list[Watched]] = {}
-    for name, module in list(sys.modules.items()):
-        if name.partition(".")[0] == "audit" and name not in known and isinstance(module, ModuleType):
-            own = [one for one in vars(module).values() if isinstance(one, type) and one.__module__ == name]
-            found[name] = [*_functions(name, vars(module))]
-            for one in own:
-                found[name] += _functions(f"{name}.{one.__name__}", vars(one))
-    return found
-
-
-def _functions(owner: str, names: Mapping[str, Any]) -> Iterator[Watched]:
-    for key, value in names.items():
-        if isinstance(value, FunctionType):
-            yield f"{owner}.{key}", names, key, value, _code_of(value)
+    """Return a function that returns the names rebound since now, sorted."""
+    before, compare, ordered = snapshot(), replaced, sorted
+    return lambda: ordered(compare(before))
 
 
 def snapshot() -> dict[str, Any]:

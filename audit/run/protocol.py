@@ -1,7 +1,6 @@
 """In the judge's process: check the events of a session against its request. An unexpected one is not from our code.
 
-The seal (`channel`) shows that a message left our native code; this module checks that it is an event of this very
-request: in the right order, with known keys alone, numbers and sizes within bounds.
+It is an event of this very request: in the right order, with known keys alone, numbers and sizes within bounds.
 """
 
 from __future__ import annotations

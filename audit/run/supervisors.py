@@ -1,27 +1,20 @@
-"""In the judge's process: the fork server and its supervisors, each the parent of one session at a time.
-
-Sessions send events through a native library, which is compiled once for this machine and cached.
-"""
+"""In the judge's process: the fork server and its supervisors, each the parent of one session at a time."""
 
 from __future__ import annotations
 
 import atexit
 import os
-import platform
 import select
-import shutil
 import signal
 import socket
 import subprocess
 import sys
 from collections.abc import Sequence
 from contextlib import suppress
-from functools import cache
 from pathlib import Path
 
-from audit.build.emulated import toolchain
-from audit.build.emulated.cache import cache_folder, fingerprint, made
-from audit.model.errors import AuditError, WorkerFailed
+from audit.build.emulated.cache import cache_folder
+from audit.model.errors import WorkerFailed
 from audit.run import requests, wire
 from audit.sandbox import processes
 from audit.sandbox.surroundings import scrubbed
@@ -38,7 +31,7 @@ class ForkServer:
         self._made_by, self._environment = os.getpid(), _environment()
         with theirs:
             self._process = subprocess.Popen(
-                [sys.executable, "-m", "audit.run.fork_server", str(theirs.fileno()), str(library())],
+                [sys.executable, "-m", "audit.run.fork_server", str(theirs.fileno())],
                 stdin=subprocess.DEVNULL,
                 stdout=subprocess.DEVNULL,
                 pass_fds=[theirs.fileno()],
@@ -181,46 +174,3 @@ class Supervisor:
                 signal.pidfd_send_signal(self._process, signal.SIGSTOP)
                 processes.kill_all(first=False, of=self._number)
                 signal.pidfd_send_signal(self._process, signal.SIGKILL)
-
-
-SOURCE = Path(__file__).parent / "native" / "seal.cpp"
-NAME = "libseal.so"
-FLAGS = (
-    "-std=c++17",
-    "-O3",
-    "-fPIC",
-    "-shared",
-    "-fvisibility=hidden",
-    "-fno-exceptions",
-    "-fno-rtti",
-    "-Wl,-z,now,-z,relro,-Bsymbolic",
-)
-LIMIT_S = 120.0
-
-
-@cache
-def library() -> Path:
-    """Return the path of the library; compile it, which takes a second, if it is not in the cache.
-
-    Raises:
-        AuditError: no compiler, or it refuses the source; says what to install.
-    """
-    key = fingerprint([SOURCE.read_bytes(), *FLAGS, platform.machine()])
-    target = cache_folder() / "channel" / key
-    made(target, _compile)
-    return target / NAME
-
-
-def _compile(unfinished: Path) -> None:
-    compiler = shutil.which(toolchain.compiler_name())
-    if compiler is None:
-        raise AuditError("no C++ compiler: what sessions tell is sealed by native code (Debian: apt-get install g++)")
-    command = [compiler, *FLAGS, str(SOURCE), "-o", str(unfinished / NAME)]
-    try:
-        done = subprocess.run(command, capture_output=True, text=True, timeout=LIMIT_S, check=False)
-    except subprocess.TimeoutExpired as error:
-        raise AuditError(
-            f"{compiler} had not compiled {SOURCE.name} after {LIMIT_S:g} s; set CXX to another"
-        ) from error
-    if done.returncode:
-        raise AuditError(f"{compiler} does not compile {SOURCE.name}: {done.stderr.strip()[:500]}")

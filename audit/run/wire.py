@@ -49,7 +49,6 @@ class Ended(Frozen):
         finished: it ran to its end, and its process goes on; otherwise the process is over.
         lines: the events, JSON.
         arrived_s: the arrival of each by the supervisor's clock, in seconds since the request.
-        attested: see `Channel`.
         violation: the protocol violation in words, if any.
         timed_out: it exceeded the limit of its request.
         stopped: the exceeded bound, in words.
@@ -61,7 +60,6 @@ class Ended(Frozen):
     finished: bool
     lines: tuple[str, ...] = ()
     arrived_s: tuple[float, ...] = ()
-    attested: bool = False
     violation: str | None = None
     timed_out: bool = False
     stopped: str | None = None

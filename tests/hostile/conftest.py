@@ -22,7 +22,6 @@ from audit.build.emulated import prepared
 from audit.model import Record, store
 from audit.model.gpus import closest
 from audit.model.run_directory import remove
-from audit.run import supervisors
 from tests.hostile import leftovers
 from tests.hostile.header import Attack
 from tests.hostile.leftovers import Places
@@ -180,9 +179,9 @@ class Stage:
 
 
 def share_prepared(cache: Path) -> None:
-    """Copy into a cache what every audit needs of it: neither runtime, precompiled header nor channel is made again."""
+    """Copy into a cache what every audit needs of it: neither runtime nor precompiled header is made again."""
     shared = (prepared.sources().folder, prepared.runtime(print).parent, prepared.header("micro", print).parent)
-    for made in (*shared, supervisors.library().parent):
+    for made in shared:
         kind = cache / made.parent.name
         kind.mkdir(parents=True)
         for path in made.parent.glob(f"{made.name}*"):

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 import torch
 
-from audit.run import results, supervisors
+from audit.run import results
 from audit.run.channel import ProtocolViolation
 from audit.run.event_writer import EventWriter
 from audit.run.results import Results, Writer, digest_of
@@ -20,7 +20,7 @@ DIGEST = digest_of(BYTES)
 
 @pytest.fixture(scope="module")
 def writer() -> EventWriter:
-    return EventWriter(str(supervisors.library()))
+    return EventWriter()
 
 
 @pytest.mark.parametrize("elements", [0, 1, 31, 32, 33, 1000, 20_000])

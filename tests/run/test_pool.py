@@ -244,9 +244,7 @@ def cost(shape):
     ("message", "seen"),
     [
         (b'{"served": true}\n', "bytes came that are no message of a session"),
-        (b"A" + bytes(7) + (1).to_bytes(8, "little"), "before the last one was used"),
-        (b"M" + bytes(71), "a message came without a key"),
-        (b"!h", "a session was started within a session"),
+        (b"S" + bytes(31), "bytes came that are no message of a session"),
     ],
 )
 def test_whatever_else_speaks_for_a_session_nothing_is_believed(
@@ -259,11 +257,10 @@ def test_whatever_else_speaks_for_a_session_nothing_is_believed(
     assert ask(workers, tmp_path, FINE).finished
 
 
-def test_the_parent_stamps_every_event_and_sees_where_keys_are_asked_for(workers: Workers, tmp_path: Path) -> None:
+def test_the_parent_stamps_every_event(workers: Workers, tmp_path: Path) -> None:
     reply = ask(workers, tmp_path, "time.sleep(0.2); " + FINE)
     assert len(reply.arrived_s) == len(reply.events) == 2
     assert 0.2 < reply.arrived_s[0] < reply.arrived_s[1] < 20.0
-    assert reply.attested or not Path("/proc/self/syscall").exists()
 
 
 def test_a_result_that_cannot_be_told_ends_the_session(workers: Workers, tmp_path: Path) -> None:

@@ -179,10 +179,10 @@ def test_seeding_does_not_reach_for_a_gpu_that_is_only_posed_for(workers: Worker
     assert reply.finished, reply.detail
 
 
-def test_a_function_of_the_kit_that_a_source_replaces_is_told(workers: Workers, tmp_path: Path) -> None:
-    text = "import sys\nsys.modules['audit.run.session'].differing = lambda *_: 0\ndef forward(x): return x * 2"
-    reply = asked(workers, tmp_path, text)
-    assert reply.events[0]["replaced"] == ["audit.run.session.differing"]
+def test_a_comparison_that_a_source_replaces_is_told(workers: Workers, tmp_path: Path) -> None:
+    text = "import torch\ntorch.equal = lambda *_: True\ndef forward(x): return x * 2"
+    assert asked(workers, tmp_path, text).events[0]["replaced"] == ["torch.equal"]
+    assert not asked(workers, tmp_path, text.replace("torch.equal", "equal")).events[0].get("replaced")
 
 
 @pytest.mark.parametrize(

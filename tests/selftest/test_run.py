@@ -85,7 +85,7 @@ def test_the_machine_is_blessed_and_described(record: SelfTest) -> None:
     ]
     assert record.device.kind == "emulated"
     assert "cores" in record.environment.machine
-    assert {"files", "network", "keys"} <= {one.name for one in record.environment.sandbox}
+    assert {"files", "network", "metadata"} <= {one.name for one in record.environment.sandbox}
 
 
 def test_json_goes_to_stdout_alone_and_the_seed_gives_the_same_answers(

@@ -87,7 +87,7 @@ ELSEWHERE: dict[str, str] = {
     "seed replay, answers kept in files": "inputs come from the entropy of the day, drawn in another process",
     "heap scan for the reference": "no session holds the reference or its result but those of `order` and `inherited`",
     "patched timers and checks": "times come from a process of the kit's own, comparisons from the judge's process",
-    "output streams, exit codes and result files faked": "messages of a session are sealed; nobody reads its prints",
+    "output streams, exit codes and result files faked": "a session has a socket of its own; nobody reads its prints",
     "harness sniffing": "every probe calls through the same session, and so do the timings",
     "cheating while timed": "outputs of timed calls drawn at random are compared too, see `timed_outputs`",
     "degenerate task": "trivial candidates must fail the task (`audit/task/`) at some inputs, else it is vacuous",

@@ -1,6 +1,6 @@
 """Attack: finds what tells events in the frames above it, and has it tell a whole session of forged ones.
-Wall: claimed code runs below the native code that tells: called again from there, it raises the alarm
-Outcome: channel error: a session was started within a session
+Wall: a session within a session has no nonce; a source that reaches the process that checks it is not cleared
+Outcome: contract error: BlockingIOError
 """
 
 import sys

@@ -1,18 +1,23 @@
-"""Attack: finds, among all objects of the process, the function that takes events, and hands it one of its own.
-Wall: one event is handed for each that is asked for: a second one, whoever hands it, raises the alarm
-Outcome: channel error: at a wrong moment
+"""Attack: finds the socket of the kit among all objects of the process, with a nonce that it sees in a frame, and sends
+an event of its own in the place of the next one.
+Wall: a number is due once; a source that reaches the process that checks it is not cleared
+Outcome: channel error: at a wrong place
 """
 
 import gc
-from ctypes import c_size_t
+import struct
+import sys
 
 import torch
 
-FORGED = b'{"step":0,"returned":"Tensor"}'
+HEADER = struct.Struct("=c7xQ16s")
 
 
 def forward(x: torch.Tensor) -> torch.Tensor:
+    frame = sys._getframe()
+    while frame is not None and "nonce" not in frame.f_locals:
+        frame = frame.f_back
     for one in gc.get_objects():
         if type(one).__name__ == "EventWriter":
-            one._hand(FORGED, c_size_t(len(FORGED)))
+            one._send(HEADER.pack(b"E", 1, frame.f_locals["nonce"]) + b'{"step":0,"returned":"Tensor"}')
     return x * 2

@@ -1,6 +1,6 @@
 """Attack: puts its own functions in the place of the kit's, in the modules that run the session and watch over it.
-Wall: the functions of the session's modules are compared with those it began with, by one that was taken before
-Outcome: untouched_process fail: audit.run
+Wall: a source that reaches the process that checks it is not cleared
+Outcome: reach error: sys.modules
 """
 
 import functools

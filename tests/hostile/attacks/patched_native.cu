@@ -1,4 +1,4 @@
-// Attack: host code makes a function of the kit's native library writable, to put other instructions there.
+// Attack: host code makes a function of torch's library for Python writable, to put other instructions there.
 // Wall: a library that needs dl_iterate_phdr or mprotect is not built
 // Outcome: build skip: emulated device
 // Outcome on cuda: not asked
@@ -14,7 +14,7 @@ __global__ void twice(const float* x, float* y, int n) {
 }
 
 int open_code(dl_phdr_info* image, std::size_t, void* opened) {
-    if (!std::strstr(image->dlpi_name, "libseal")) return 0;
+    if (!std::strstr(image->dlpi_name, "libtorch_python")) return 0;
     for (int i = 0; i < image->dlpi_phnum; i++) {
         const auto& part = image->dlpi_phdr[i];
         auto start = (image->dlpi_addr + part.p_vaddr) & ~4095ul;
@@ -27,7 +27,7 @@ int open_code(dl_phdr_info* image, std::size_t, void* opened) {
 torch::Tensor forward(torch::Tensor x) {
     bool opened = false;
     dl_iterate_phdr(open_code, &opened);
-    TORCH_CHECK(!opened, "let through: the kit's instructions can be written");
+    TORCH_CHECK(!opened, "let through: its instructions can be written");
     auto y = torch::empty_like(x);
     int n = x.numel();
     twice<<<(n + 63) / 64, 64>>>(x.data_ptr<float>(), y.data_ptr<float>(), n);

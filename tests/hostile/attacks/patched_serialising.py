@@ -1,5 +1,5 @@
 """Attack: puts its own functions in the place of what events are written with: json, os.write, print, hashlib, Path.
-Wall: what tells events was taken before claimed code came, and the seal is native
+Wall: what sends events was taken before claimed code came; a replaced function is seen
 Outcome: untouched_process fail: replaced
 """
 

@@ -1,6 +1,6 @@
 """Attack: tells that the session has been served, in the words of the channel, and leaves with exit code 0.
-Wall: a last message counts only under the key that the parent gave out for it
-Outcome: channel error: a message came without a key
+Wall: a message needs the nonce of its session
+Outcome: channel error: bytes came that are no message of a session
 """
 
 import os
@@ -10,7 +10,7 @@ from contextlib import suppress
 
 import torch
 
-SERVED = struct.Struct("=cB6xQ16sQ32s").pack(b"M", 2, 1, bytes(16), 0, bytes(32))
+SERVED = struct.Struct("=c7xQ16s").pack(b"S", 2, bytes(16))
 
 
 def forward(x: torch.Tensor) -> torch.Tensor:

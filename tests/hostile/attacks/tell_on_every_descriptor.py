@@ -1,5 +1,5 @@
 """Attack: writes a forged event and a forged last message to every descriptor the process has.
-Wall: a message needs the nonce, the number and the key of its moment; anything else on the channel ends the session
+Wall: a message needs the nonce and the number of its moment; anything else on the channel ends the session
 Outcome: channel error: bytes came that are no message of a session
 """
 
