@@ -94,8 +94,8 @@ def conclude(seen: Observed) -> Answer:
 def _of_another_shape(target: Target, asked: Mapping[str, Asked]) -> Observed | None:
     """Return the evidence that the first call returns the right shapes and a later one, with inputs that the claim
     draws, others; None where none does."""
-    first, others = asked["first"], wanted(target).middle.of("other")
-    drawn = {first.case.inputs, *(one.case.inputs for one in others)}
+    first = asked["first"]
+    drawn = {first.case.inputs, *(one.case.inputs for one in asked.values() if one.group == "other")}
     ended = [one for one in asked.values() if one.case.inputs in drawn and one.call.raised is None]
     later = next((one for one in ended if not one.call.returns(one.case.expected)), None)
     if later is None or not first.call.returns(first.case.expected):

@@ -13,8 +13,8 @@ import pytest
 from audit import __version__
 
 ROOT = Path(__file__).resolve().parents[2]
-AWAY = "The kit was not fetched: is the network away? Run this cell again."
-UNINSTALLED = "The packages were not installed: pip says why above. Run this cell again."
+AWAY = "Kit not fetched: is the network away? Run this cell again."
+UNINSTALLED = "Packages not installed: see pip above. Run this cell again."
 URL = "https://github.com/kernel-claim-audit/kernel-claim-audit"
 
 
