@@ -42,7 +42,7 @@ ANOTHER = "that of another process"
 def observe(target: Target) -> Observed:
     """Compare 24 to 256 calls with alternating contents, the last half as in a timer, then one with each content."""
     asked = at_middle(target)
-    if (changed := _of_another_shape(target, asked)) is not None:
+    if (changed := _of_another_shape(asked)) is not None:
         return changed
     if (first := _unsteady(target, asked["first"])) is not None:
         wrong = {"shape": dict(first.case.shape), "call": ANOTHER, **first.compared(target).evidence()}
@@ -91,7 +91,7 @@ def conclude(seen: Observed) -> Answer:
     return failed(f"{shape}: the first call is right, of {calls} more {text}", grade_beside(seen["undefined"]))
 
 
-def _of_another_shape(target: Target, asked: Mapping[str, Asked]) -> Observed | None:
+def _of_another_shape(asked: Mapping[str, Asked]) -> Observed | None:
     """Return the evidence that the first call returns the right shapes and a later one, with inputs that the claim
     draws, others; None where none does."""
     first = asked["first"]
