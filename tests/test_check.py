@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import json
 import subprocess
 import sys
@@ -13,10 +14,12 @@ import numpy as np
 import pytest
 
 import audit
-from audit.apps import cli
+from audit.apps import check_sources, cli
+from audit.apps.check import in_python
 from audit.model import store
 from audit.model.errors import BadInput
 from audit.report import evidence
+from audit.review import reach
 from tests.importers import published
 
 KERNEL = "import torch\n\n\ndef twice(x):\n    return x + x\n\n\ndef thrice(x):\n    return 3 * x\n"
@@ -78,9 +81,86 @@ def test_a_size_that_the_reference_lacks_is_named(tmp_path: Path) -> None:
         audit.check(folder / "k.py", folder / "ref.py", tolerance=1e-5, shape={"M": 8}, device="emulated")
 
 
-@pytest.mark.parametrize("kernel", [lambda x: x, len, (3.5).hex])
-def test_a_function_without_a_file_of_its_own_is_refused(kernel: object, tmp_path: Path) -> None:
-    with pytest.raises(BadInput, match="kernel is no function at the top level of a Python file"):
+WITH_TESTS = (
+    KERNEL.replace("import torch\n", "import torch, audit\nimport pytest\n")
+    + TASK.removeprefix("import torch\n")
+    + """
+
+@pytest.mark.parametrize("tolerance", [1e-6])
+def test_twice(tolerance):
+    assert audited(twice, tolerance)
+
+
+def audited(kernel, tolerance):
+    return audit.check(kernel, doubled, made, tolerance=tolerance).verdict.name == "no defect found"
+
+
+if __name__ == "__main__":
+    test_twice(1e-6)
+"""
+)
+
+
+def test_a_module_that_tests_itself_is_audited_without_its_tests(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    published.write(tmp_path / "mine", tested_by_itself__py=WITH_TESTS)
+    monkeypatch.syspath_prepend(str(tmp_path / "mine"))
+    one = import_module("tested_by_itself")
+    monkeypatch.chdir(tmp_path)
+    record = audit.check(one.twice, one.doubled, one.made, tolerance=1e-6, device="emulated", out="out")
+    assert record.verdict.result is not None
+    assert record.verdict.result.state == "right"
+    command = (record.environment.command or "").split()
+    assert command[:2] == ["audit", "run"] and Path(command[2], "claim.toml").is_file()
+    assert not [found for found in record.findings if found.probe == "reach"]
+
+
+def test_tests_are_dropped_and_lines_keep_their_numbers() -> None:
+    text = check_sources.without_tests(WITH_TESTS, needed={"twice", "doubled", "made"}, where="m.py")
+    assert list(reach.reaches(text)) == []
+    assert "audit" not in text and "pytest" not in text and "__main__" not in text
+    before, after = (one.split("\n") for one in (WITH_TESTS, text))
+    assert (after[0], after[1], len(after)) == ("import torch", "", len(before))
+    assert after.index("def doubled(x):") == before.index("def doubled(x):")
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "import audit\n\n\ndef twice(x):\n    return audit.other(x)\n",
+        "def twice(x):\n    import audit\n    return x + x\n",
+        "from audit import run\n\n\ndef helper(x):\n    return run(x)\n\n\ndef twice(x):\n    return helper(x)\n",
+        "import audit; N = 3\n\n\ndef twice(x):\n    return x + x\n",
+    ],
+)
+def test_a_kernel_that_uses_the_kit_stays_as_it_is(text: str) -> None:
+    assert check_sources.without_tests(text, needed={"twice"}, where="m.py") == text
+    assert list(reach.reaches(text))
+
+
+def test_what_is_missing_is_named_by_its_argument(modules: list[ModuleType]) -> None:
+    kernels, task = modules
+    with pytest.raises(BadInput, match=r"give tolerance=NUMBER$"):
+        audit.check(kernels.twice, task.doubled, task.made, device="emulated")
+    with pytest.raises(BadInput, match=r"^shape=K: no size of this claim; known: N$"):
+        audit.check(kernels.twice, task.doubled, task.made, tolerance=1e-6, shape={"K": 3})
+    assert in_python("pairs --shapes stays") == "pairs --shapes stays"
+
+
+@pytest.mark.parametrize(
+    ("kernel", "kind"),
+    [
+        (lambda x: x, "a lambda"),
+        (len, "the built-in len"),
+        ((3.5).hex, "the built-in hex"),
+        (functools.partial(max, 1), "a functools.partial"),
+        (functools.wraps(published.write)(lambda *given: given), "the function write inside"),
+        (type("Scripted", (), {"__call__": lambda _, x: x})(), "an object of type Scripted"),
+    ],
+)
+def test_a_callable_without_a_source_of_its_own_is_refused(kernel: object, kind: str, tmp_path: Path) -> None:
+    with pytest.raises(BadInput, match=f"^check: kernel is {kind}.*write a function with `def` at the top level"):
         audit.check(kernel, tmp_path / "task.py")  # type: ignore[arg-type]
 
 

@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
-import inspect
 import io
+import re
 import shlex
 import tempfile
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
 from audit import claims
+from audit.apps.check_sources import Source, files
 from audit.audit import Audit
 from audit.build.devices import choose, secondary_devices
 from audit.claims import importers
@@ -22,14 +22,8 @@ from audit.model.errors import BadInput
 from audit.report.formats import Form
 from audit.report.progress import Progress
 
-Source = str | Path | Callable[..., Any]
-NAMES = {"kernel": "kernel", "reference": "reference", "inputs": "get_inputs"}
-LINES = {
-    "kernel": "\n\nkernel = {}\n",
-    "reference": "\n\ndef reference(*arguments):\n    return {}(*arguments)\n",
-    "inputs": "\n\ndef get_inputs():\n    return {}()\n",
-}
-"""The name that each argument has in the file that is imported, and the lines that give it to another function."""
+OPTION = re.compile(r"--(tolerance|shape|claimed|device|out|seed)\b(?: (?=[A-Z0-9.-]))?")
+"""An option of the command line in a sentence, and the space before its value."""
 
 
 def check(  # noqa: PLR0913  # one argument an option of the command
@@ -47,7 +41,8 @@ def check(  # noqa: PLR0913  # one argument an option of the command
     """Audit a kernel against a reference and return the record; its verdict is `record.verdict.name`.
 
     In a test suite it is one line: `assert audit.check("k.cu", "ref.py", tolerance=1e-4).verdict.name == "no defect
-    found"`. A function is audited by the source of its module, which runs in a process of its own.
+    found"`. A function is audited by the source of its module, which runs in a process of its own
+    without the tests in it.
 
     Args:
         kernel: a `.cu` or `.py` file, or a function of a module.
@@ -66,9 +61,19 @@ def check(  # noqa: PLR0913  # one argument an option of the command
     """
     given = Given(tolerance=tolerance, claimed=tuple((claimed or {}).items()), shape=tuple((shape or {}).items()))
     with tempfile.TemporaryDirectory(prefix="audit-check-") as scratch:
-        paths = _files(kernel, reference, inputs, Path(scratch))
+        sources = (kernel, reference, inputs)
+        paths = files(*sources, Path(scratch))
         base = Path(scratch) / "out" if out is None else Path(out)
-        return audited(paths, given, base=base, device=device, seed=seed, progress=Progress(io.StringIO()))[0]
+        try:
+            return audited(paths, given, base=base, device=device, seed=seed, typed=not any(map(callable, sources)),
+                           progress=Progress(io.StringIO()))[0]  # fmt: skip
+        except BadInput as error:
+            raise BadInput(in_python(str(error))) from error
+
+
+def in_python(sentence: str) -> str:
+    """Return a sentence with the arguments of `check` in place of the command's options: `tolerance=NUMBER`."""
+    return OPTION.sub(lambda one: one[1] + ("=" if one[0].endswith(" ") else ""), sentence)
 
 
 def audited(  # noqa: PLR0913  # one argument an option
@@ -79,9 +84,12 @@ def audited(  # noqa: PLR0913  # one argument an option
     device: str,
     seed: int | None = None,
     form: Form | None = None,
+    typed: bool = True,
     progress: Progress,
 ) -> tuple[Record, Path]:
     """Import into `BASE/NAME` and audit that; return the record and the folder with the results.
+
+    To reproduce it, `audit check` is given the same sources where they were `typed`, else `audit run` the folder.
 
     Raises:
         BadInput: something essential is missing, or the folder of the claim is there already.
@@ -97,9 +105,8 @@ def audited(  # noqa: PLR0913  # one argument an option
         raise BadInput(f"{folder}: is there already; audit it again with `{again}`, or give another --out")
     writer.write(imported, folder)
     command = ("audit", "check", *map(claims.shown, source), *_options(given))
-    return of_folder(
-        str(folder), device=device, out=base / "results", seed=seed, form=form, command=command, progress=progress
-    )
+    return of_folder(str(folder), device=device, out=base / "results", seed=seed, form=form,
+                     command=command if typed else None, progress=progress)  # fmt: skip
 
 
 def of_folder(  # noqa: PLR0913  # one argument an option
@@ -132,33 +139,3 @@ def _options(given: Given) -> Iterator[str]:
         yield from ("--tolerance", f"{given.tolerance:g}")
     for option, pairs in (("--claimed", given.claimed), ("--shape", given.shape)):
         yield from (option, *(name if value is None else f"{name}={value}" for name, value in pairs)) if pairs else ()
-
-
-def _files(kernel: Source, reference: Source, inputs: Callable[[], list[Any]] | None, folder: Path) -> list[Path]:
-    """Return the files to import: those that were named, and the modules of functions with a name of ours for each."""
-    paths: list[Path] = []
-    modules: dict[Path, str] = {}
-    for argument, one in {"kernel": kernel, "reference": reference, "inputs": inputs}.items():
-        if callable(one):
-            module = _module_of(one, argument)
-            text = modules.get(module) or module.read_text(encoding="utf-8")
-            modules[module] = text + ("" if one.__name__ == NAMES[argument] else LINES[argument].format(one.__name__))
-        elif one is not None:
-            paths.append(Path(one))
-    for module, text in modules.items():
-        (folder / module.name).write_text(text, encoding="utf-8")
-        paths.append(folder / module.name)
-    names = [path.name for path in paths]
-    if len(set(names)) < len(names):
-        raise BadInput(f"check: two files are called {names[0]}; give one of them another name")
-    return paths
-
-
-def _module_of(function: Callable[..., Any], argument: str) -> Path:
-    """Return the file of a function. Raises BadInput where it has none, or is no function of the file's top level."""
-    name, file = getattr(function, "__qualname__", ""), None
-    with suppress(TypeError, OSError):
-        file = inspect.getsourcefile(function)
-    if file is None or not Path(file).is_file() or not name.isidentifier():
-        raise BadInput(f"check: {argument} is no function at the top level of a Python file; give a file")
-    return Path(file)
