@@ -137,13 +137,12 @@ class Audit(AbstractContextManager["Audit"]):
     def review(self) -> None:
         """Hints from every variant's source."""
         with self._stage("review"):
-            variants = self.folder.claim.variant
-            for variant, findings in zip(
-                variants, reviews.findings([self._source(one) for one in variants]), strict=True
-            ):
+            claim = self.folder.claim
+            found = reviews.findings([self._source(one) for one in claim.variant])
+            for variant, findings in zip(claim.variant, found, strict=True):
                 self._writer.add(findings)
                 for hint in (finding for finding in findings if finding.outcome == "fail"):
-                    self._progress.say(f"{variant.file}, line {hint.line}: hint: {hint.probe}")
+                    self._progress.say(f"{claim.known_as(variant)}, line {hint.line}: hint: {hint.probe}")
 
     def _source(self, variant: Variant) -> Source:
         return Source(

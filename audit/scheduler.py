@@ -169,7 +169,7 @@ class Scheduler:
     def _build(self, variant: Variant) -> Build:
         """The first build; where that is not for this source, the published build is started and decides."""
         self._prepared.result()
-        with self._progress.doing(f"{self._label}building {variant.file}"):
+        with self._progress.doing(f"{self._label}building {self._file(variant)}"):
             build = self.device_run.build(variant, self.device_run.device.levels.first)
         if build.note.from_cache:
             self._progress.expect(1 - A_BUILD)
@@ -177,7 +177,7 @@ class Scheduler:
         if build.built is not None or self.device_run.device.levels.published is None:
             self._built(variant, build.note)
         else:
-            self._progress.say(f"{self._label}{variant.file}: {build.note.log}")
+            self._progress.say(f"{self._label}{self._file(variant)}: {build.note.log}")
             self._publish(variant)
         return build
 
@@ -224,7 +224,7 @@ class Scheduler:
 
     def _verify(self, variant: Variant, built: BuiltVariant, fast: VariantResult | None = None) -> tuple[Finding, ...]:
         found: list[Finding] = []
-        with self._progress.doing(f"{self._label}asking about {variant.file}"):
+        with self._progress.doing(f"{self._label}asking about {self._file(variant)}"):
             for finding in self.device_run.verify(variant, built, fast=fast):
                 if fast is None:  # else they replace those of the fast build, all at once
                     self._writer.add([finding])
@@ -233,14 +233,14 @@ class Scheduler:
                 if finding.fails_kernel and variant is self._order[0]:
                     self._first_word.set()
                 if variant.role == "claimed" and finding.outcome == "fail":
-                    self._progress.say(f"{self._label}{variant.file}: {finding.probe}: {finding.summary}")
-        self._progress.say(f"{self._label}{variant.file}: {outcome(found)}", mark=mark(found))
+                    self._progress.say(f"{self._label}{self._file(variant)}: {finding.probe}: {finding.summary}")
+        self._progress.say(f"{self._label}{self._file(variant)}: {outcome(found)}", mark=mark(found))
         return tuple(found)
 
     def _confirm(self, fast: VariantResult) -> VariantResult:
         """The result of both builds, which replaces what the record has of the fast one."""
         variant = fast.variant
-        with self._progress.doing(f"building {variant.file} as published"):
+        with self._progress.doing(f"building {self._file(variant)} as published"):
             build = self._published[variant.name].result()
         self._built(variant, build.note)
         published = VariantResult(variant, build)
@@ -256,7 +256,7 @@ class Scheduler:
 
     def _built(self, variant: Variant, note: BuildNote) -> None:
         how = "from cache" if note.from_cache else f"{note.seconds:.1f} s"
-        self._progress.say(f"{self._label}{variant.file}: {note.outcome}, {note.optimisation} ({how})")
+        self._progress.say(f"{self._label}{self._file(variant)}: {note.outcome}, {note.optimisation} ({how})")
         found = build_finding(note, self._refusal(variant, note))
         self._writer.add([found.model_copy(update={"device": self.device_run.kind})])
 
@@ -264,8 +264,11 @@ class Scheduler:
         """What the compiler of the claimed kernel says where it did not build on the device that the audit is for."""
         if note.outcome != "does not compile" or self.device_run.kind != self._writer.record.device.kind:
             return None
-        with self._progress.doing(f"asking the compiler that {variant.file} is written for"):
+        with self._progress.doing(f"asking the compiler that {self._file(variant)} is written for"):
             return self.device_run.refusal(variant, note)
+
+    def _file(self, variant: Variant) -> str:
+        return self._writer.record.claim.statement.known_as(variant)
 
     @property
     def _label(self) -> str:

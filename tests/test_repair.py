@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shutil
 from pathlib import Path
 
 import pytest
@@ -33,7 +34,8 @@ def changes(record: Record) -> dict[str, bool]:
 def first(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, Record]:
     """The first claim's kernel alone."""
     folder, claim = tmp_path_factory.mktemp("first"), claims.KERNELS / "triangular_mm"
-    return folder, audited(folder, claim / "claimed.cu", claim / "reference.py", "--shape", "N=33")
+    shutil.copy(claim / "claimed.cu", folder / "triangular.cu")
+    return folder, audited(folder, folder / "triangular.cu", claim / "reference.py", "--shape", "N=33")
 
 
 def test_the_first_claims_kernel_alone_names_its_grid(first: tuple[Path, Record]) -> None:
@@ -43,13 +45,15 @@ def test_the_first_claims_kernel_alone_names_its_grid(first: tuple[Path, Record]
     assert cause.startswith("The launch on line 36 has extent 1 along y")
     assert "A change that the audit generated confirms it: With the 2-D grid alone the kernel is right" in cause
     report = (folder / "out" / "results" / "report.html").read_text(encoding="utf-8")
-    assert "made by the audit from claimed.cu with one change, 2-D grid: with this one change" in report
+    assert "triangular.cu, line 36: " in report
+    assert "claimed.cu" not in report.partition('id="environment"')[0]
+    assert "made by the audit from triangular.cu with one change, 2-D grid: with this one change" in report
     assert "dim3(blocks, N), threads" in report
 
 
 def test_its_source_lies_beside_the_record_and_is_the_claimed_one_but_for_a_line(first: tuple[Path, Record]) -> None:
     folder, record = first
-    before = (folder / "out" / "claimed" / "claimed.cu").read_text(encoding="utf-8").splitlines()
+    before = (folder / "out" / "triangular" / "claimed.cu").read_text(encoding="utf-8").splitlines()
     after = (folder / "out" / "results" / "generated" / "generated_1.cu").read_text(encoding="utf-8").splitlines()
     assert [(one, other) for one, other in zip(before, after, strict=True) if one != other] == [
         (record.generated[0].change.removed[0], record.generated[0].change.added[0])
@@ -68,7 +72,7 @@ def test_no_verdict_rests_on_it(first: tuple[Path, Record]) -> None:
 
 def test_its_bundle_is_sound_and_a_changed_source_is_not(first: tuple[Path, Record], tmp_path: Path) -> None:
     folder, record = first
-    made = bundle.make(folder / "out" / "results", claim=folder / "out" / "claimed", out=tmp_path / "b.zip")
+    made = bundle.make(folder / "out" / "results", claim=folder / "out" / "triangular", out=tmp_path / "b.zip")
     assert bundle.verify(made).record.generated == record.generated
     files = archive.unpack(made.read_bytes())
     other = {"generated/generated_1.cu": files["generated/generated_1.cu"] + b"\n"}

@@ -211,6 +211,19 @@ class Claim(Frozen):
         """The variant that reconstructs or holds the published kernel; a folder of controls has none."""
         return next((variant for variant in self.variant if variant.role == "claimed"), None)
 
+    def known_as(self, variant: Variant) -> str:
+        """Return the name of the file that a variant is, by what the user calls it, else the variant's own name.
+
+        That is the one original with the same content; or else the only C++ or CUDA source among them, behind whose
+        lines an import adds a binding.
+        """
+        sources = ("cu", "cpp", "cc", "cuh", "h", "hpp", "inl")
+        same = {one.published_as for one in self.original if one.sha256 == variant.sha256}
+        alike = [one.published_as for one in self.original if one.published_as.rpartition(".")[2] in sources]
+        if variant.role == "claimed" and not same and variant.file.endswith(".cu") and len(alike) == 1:
+            same = {*alike}
+        return same.pop() if len(same) == 1 else variant.file
+
     def entry_of(self, variant: Variant) -> str:
         """Return the function of that variant that is called."""
         return variant.entry or self.entry

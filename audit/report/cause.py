@@ -51,23 +51,25 @@ def lines(record: Record) -> tuple[str, ...]:
     claimed = record.claim.statement.claimed
     if claimed is None:
         return ()
+    file = record.claim.statement.known_as(claimed)
     shown = [
-        message("cause.line", file=claimed.file, line=number(hint.line or 0),
+        message("cause.line", file=file, line=number(hint.line or 0),
                 hint=Recorded(hint.summary), question=evidence.title(failure.probe))
         for hint, failure in read_in_source(record)
     ]  # fmt: skip
     if (rule := sizes.rule(record)) is not None:
         line, where = rule
-        shown.append(message("cause.sizes", file=claimed.file, line=number(line), summary=sentence(where)))
+        shown.append(message("cause.sizes", file=file, line=number(line), summary=sentence(where)))
     return tuple(shown)
 
 
 def generated(record: Record) -> tuple[str, ...]:
     """Return what came of each change that the audit generated, built and asked about."""
     states = rungs([one.variant for one in record.generated], record.findings)
-    claimed = record.claim.statement.claimed
+    claim = record.claim.statement
     return tuple(
-        message("cause.generated", file=f"{FOLDER}/{one.variant.file}", claimed=claimed.file if claimed else "",
+        message("cause.generated", file=f"{FOLDER}/{one.variant.file}",
+                claimed=claim.known_as(claim.claimed) if claim.claimed else "",
                 change=Recorded(one.change.what), result=_result(rung))
         for one, rung in zip(record.generated, states, strict=True)
     )  # fmt: skip

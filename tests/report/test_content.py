@@ -8,6 +8,7 @@ import pytest
 from audit import judge
 from audit.lint import floors
 from audit.model import Finding, Record, Speedup, Verdict
+from audit.model.claim import Original
 from audit.model.record import RatioAnswer
 from audit.probes import PROBES
 from audit.report import content, evidence, outcome
@@ -121,6 +122,33 @@ def test_a_tail_that_the_sizes_show_names_its_line() -> None:
     older = {name: value for name, value in found.evidence.items() if name not in ("rules_tested", "number_line")}
     untested = found.model_copy(update={"evidence": older})
     assert section(record.model_copy(update={"findings": (*record.findings[:-1], untested)}), "cause").bullets == ()
+
+
+def original(name: str, sha256: str = "0" * 64) -> Original:
+    return Original(file="original/kept", sha256=sha256, published_as=name)
+
+
+@pytest.mark.parametrize(
+    ("originals", "shown"),
+    [
+        ((original("my kernel.cu", "a" * 64), original("reference.py")), "my kernel.cu"),
+        ((original("k.cu"), original("reference.py")), "k.cu"),  # and a binding behind it
+        ((original("k.cu"), original("k.cuh"), original("reference.py")), "claimed.cu"),  # joined: other lines
+        ((original("row 3 of a.parquet"),), "claimed.cu"),
+        ((), "claimed.cu"),
+    ],
+)
+def test_a_cause_names_the_file_that_the_user_gave(originals: tuple[Original, ...], shown: str) -> None:
+    record = swept(triangular(defects=False))
+    claim = record.claim.statement
+    variants = tuple(
+        one.model_copy(update={"sha256": "a" * 64}) if one.role == "claimed" else one for one in claim.variant
+    )
+    claim = claim.model_copy(update={"original": originals, "variant": variants})
+    audited = record.claim.model_copy(update={"statement": claim})
+    (cause,) = section(record.model_copy(update={"claim": audited}), "cause").bullets
+    assert cause.startswith(f"{shown}, line 7 holds the number")
+    assert claim.known_as(variants[1]) == variants[1].file
 
 
 def test_a_bad_access_beside_right_values_has_a_headline_of_its_own() -> None:
