@@ -1,4 +1,4 @@
-"""The browser that prints a page to PDF."""
+"""The browser that prints a page to PDF, and whether this machine has the letters of a page."""
 
 from __future__ import annotations
 
@@ -7,6 +7,8 @@ import re
 import shutil
 import subprocess
 import tempfile
+from collections.abc import Iterable
+from contextlib import suppress
 from pathlib import Path
 
 from audit.model.errors import AuditError, BadInput
@@ -19,6 +21,8 @@ APPLICATIONS = (
 LIMIT_S = 120.0
 DATE = re.compile(rb"D:\d{14}(?=[+Z-])")
 CHOSEN = "AUDIT_BROWSER"
+KANA = "あ"
+"""A letter that every font for Japanese has."""
 
 
 def find() -> str | None:
@@ -84,6 +88,27 @@ def pdf(page: str, *, made_utc: str) -> bytes:
         if not target.is_file():
             raise AuditError(f"{Path(path).name} printed no PDF (exit code {done.returncode})")
         return DATE.sub(_date(made_utc), target.read_bytes())
+
+
+def without_letters(language: str, names: Iterable[str]) -> str | None:
+    """Return a sentence where this machine lacks the letters of a page in those formats, else None."""
+    if language != "ja" or not {"html", "pdf"} & set(names) or _has(KANA):
+        return None
+    return (
+        "no font of this machine has Japanese letters: pages and figures seen here, and a PDF anywhere, show boxes "
+        "in their place; install one (Debian: apt-get install fonts-noto-cjk) and render the report again"
+    )
+
+
+def _has(letter: str) -> bool:
+    """Return whether a font that is installed has that letter."""
+    from matplotlib import font_manager, ft2font  # half a second that other languages need not wait
+
+    for file in font_manager.findSystemFonts():
+        with suppress(RuntimeError, OSError):
+            if ft2font.FT2Font(file).get_char_index(ord(letter)):
+                return True
+    return False
 
 
 def _date(made_utc: str) -> bytes:

@@ -13,8 +13,8 @@ from audit.apps.bundle import signature
 from audit.apps.commands.declare import Arg
 from audit.model import VerdictName
 from audit.model.errors import BadInput
+from audit.report import browser, terminal
 from audit.report import compare as tables
-from audit.report import terminal
 from audit.report.formats import DEFAULT, FORMATS, Form, chosen
 from audit.report.messages import LANGUAGES
 
@@ -58,7 +58,14 @@ def report(
     wanted = form(lang, formats)
     for file in reports.render(judge.opened(record), out or record.parent, wanted):
         terminal.say(str(file))
+    say_what_shows_boxes(wanted)
     return 0
+
+
+def say_what_shows_boxes(wanted: Form) -> None:
+    """Print a sentence where this machine lacks the letters of the report's language."""
+    if (sentence := browser.without_letters(wanted.language, wanted.names)) is not None:
+        terminal.say(sentence)
 
 
 def compare(

@@ -12,7 +12,17 @@ from typing import Annotated
 from audit import claims
 from audit.apps.check import of_folder
 from audit.apps.commands.declare import Arg, Device, flags
-from audit.apps.commands.records import USUAL, FailOn, Formats, Json, Language, Seed, form, verdicts
+from audit.apps.commands.records import (
+    USUAL,
+    FailOn,
+    Formats,
+    Json,
+    Language,
+    Seed,
+    form,
+    say_what_shows_boxes,
+    verdicts,
+)
 from audit.model import Record, store
 from audit.model.errors import BadInput
 from audit.report import terminal
@@ -62,6 +72,7 @@ def ended(record: Record, place: Path, wanted: Form, *, failing: Collection[str]
             terminal.say(f"  hints: {', '.join(found)} (see the report)")
         for file in files:
             terminal.say(f"  report: {file}")
+        say_what_shows_boxes(wanted)
     return FAILED if verdict.name in failing else 0
 
 
