@@ -243,7 +243,7 @@ class Audit(AbstractContextManager["Audit"]):
     def report(self, form: Form = USUAL) -> list[Path]:
         """Renders the record; returns the files written."""
         with self._stage("report"):
-            files = report.render(self.record, self.out, form)
+            files = report.render(self.record, self.out, form, claim=self.folder.path)
             self._progress.say(f"wrote {', '.join(file.name for file in files)}")
         return files
 
@@ -276,7 +276,7 @@ class Audit(AbstractContextManager["Audit"]):
         """The record and its report as far as they go; why the audit broke off matters more than why they do not."""
         with suppress(OSError, AuditError):
             self._writer.flush()
-            report.render(self.record, self.out)
+            report.render(self.record, self.out, claim=self.folder.path)
 
     def _open(self, device: AuditDevice) -> Scheduler:
         with room(self._scratch):

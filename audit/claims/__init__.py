@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import difflib
 import json
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -86,6 +87,21 @@ def load(name_or_path: str) -> ClaimFolder:
                 f"{hashes[one.file]}; correct the key or restore the file"
             )
     return ClaimFolder(path=folder, audited=AuditedClaim(statement=claim, sources=sources))
+
+
+def texts(audited: AuditedClaim, folder: Path | None = None) -> dict[str, str]:
+    """Return the texts of the variants by their files, those that are still what was audited.
+
+    None looks for the folder by the claim's name among `KERNELS`.
+    """
+    place = folder or KERNELS / audited.statement.name
+    known, found = {one.file: one for one in audited.sources}, {}
+    for variant in audited.statement.variant:
+        with suppress(BadInput):
+            text = _text(place, variant.file)
+            if known.get(variant.file) == SourceFile.of(variant.file, text.encode()):
+                found[variant.file] = text
+    return found
 
 
 def _folder(name_or_path: str) -> Path:

@@ -6,6 +6,7 @@ from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from audit import claims
 from audit.model import Record
 
 if TYPE_CHECKING:
@@ -13,8 +14,10 @@ if TYPE_CHECKING:
     from audit.report.view import Figure
 
 
-def render(record: Record, folder: Path, form: Form | None = None) -> list[Path]:
-    """Write the report and its `figures/*.png` into a folder; the same record gives the same bytes.
+def render(record: Record, folder: Path, form: Form | None = None, *, claim: Path | None = None) -> list[Path]:
+    """Write the report and its `figures/*.png` into a folder; the same record and sources give the same bytes.
+
+    Lines that a change touches are shown from the folder of the claim; None looks for it among those of this kit.
 
     Figures of an earlier report that this record does not support are removed.
 
@@ -26,7 +29,8 @@ def render(record: Record, folder: Path, form: Form | None = None) -> list[Path]
     form = form or formats.USUAL
     wanted = [formats.FORMATS[name] for name in formats.chosen(form.names)]
     shown = figures.draw(record)
-    files = pages(record, shown, {one.file(form.language): (one, form.language) for one in wanted})
+    files = pages(record, shown, {one.file(form.language): (one, form.language) for one in wanted},
+                  claims.texts(record.claim, claim))  # fmt: skip
     return formats.write(files, shown, folder, stale=figures.NAMES)
 
 
@@ -37,15 +41,18 @@ def drawn(record: Record) -> tuple[Figure, ...]:
     return figures.draw(record)
 
 
-def pages(record: Record, shown: Iterable[Figure], wanted: Mapping[str, tuple[Format, str]]) -> dict[str, bytes]:
+def pages(
+    record: Record, shown: Iterable[Figure], wanted: Mapping[str, tuple[Format, str]], sources: Mapping[str, str]
+) -> dict[str, bytes]:
     """Return the pages of a record by the names of their files.
 
     Args:
         record: judged.
         shown: its figures.
         wanted: the format and the language of each file.
+        sources: texts of the audited claim by their files, as far as they are at hand.
     """
     from audit.report import content
 
-    view = content.build(record, shown)
+    view = content.build(record, shown, sources)
     return {file: one.make(view, language) for file, (one, language) in wanted.items()}

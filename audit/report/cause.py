@@ -2,21 +2,23 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+
 from audit.judge import AblationRow, ablation_table
 from audit.judge.causes import read_in_source
 from audit.judge.ladder import rungs
 from audit.model import Record, Rung
 from audit.model.generated import FOLDER
-from audit.report import evidence, sizes
+from audit.report import changed_lines, evidence, sizes
 from audit.report.messages import Recorded, headings, joined, message
 from audit.report.quantities import NONE, number, sentence
 from audit.report.tables import with_difference
 from audit.report.view import Code, Figure, Section, Table
 
 
-def section(record: Record, figures: tuple[Figure, ...]) -> Section:
+def section(record: Record, figures: tuple[Figure, ...], sources: Mapping[str, str]) -> Section:
     """Return the root cause, the lines that show it, and the claimed kernel beside its one-change ablations, with each
-    change that the audit generated."""
+    change that the audit generated and the lines of each change; `sources` are texts of the claim by their files."""
     ablated = ablation_table(record)
     rows = tuple(
         (
@@ -34,8 +36,11 @@ def section(record: Record, figures: tuple[Figure, ...]) -> Section:
     result = record.verdict.root_cause
     cause = Recorded(result) if result else message("cause.none")
     paragraphs = (() if tables or read else (cause,)) + (() if tables else (message("ablation.none"),))
+    changed = (*changed_lines.of_claim(record, sources), *changed_lines.of_generated(record))
     return Section(message("cause.title"), "cause", paragraphs=paragraphs, bullets=read, tables=tables,
-                   figures=figures, commands=(*_differences(record), *_changes(record)))  # fmt: skip
+                   figures=figures, commands=changed_lines.commands(record, sources),
+                   blocks=tuple(one for one in changed if changed_lines.is_short(one)),
+                   logs=tuple(one for one in changed if not changed_lines.is_short(one)))  # fmt: skip
 
 
 def _failed(record: Record, row: AblationRow) -> str:
@@ -84,24 +89,3 @@ def _result(rung: Rung) -> str:
         "undefined": "cause.generated_undefined",
     }
     return message(known[rung.state])
-
-
-def _changes(record: Record) -> tuple[Code, ...]:
-    """Return the lines of each generated change, as `diff` shows them."""
-    shown = []
-    for one in record.generated:
-        place = f"{FOLDER}/{one.variant.file}:{one.change.line}"
-        shown += [Code(f"{place}: - {line.strip()}") for line in one.change.removed]
-        shown += [Code(f"{place}: + {line.strip()}") for line in one.change.added]
-    return tuple(shown)
-
-
-def _differences(record: Record) -> tuple[Code, ...]:
-    """Return the commands that show each single change of the claim's own that makes the kernel right."""
-    claim = record.claim.statement
-    files = {one.name: one.file for one in claim.variant}
-    right = [row.variant for row in ablation_table(record) if row.changes and row.right and row.variant in files]
-    if claim.claimed is None or claim.claimed.name in right:
-        return ()
-    folder = f"kernels/{claim.name}"
-    return tuple(Code(f"diff {folder}/{claim.claimed.file} {folder}/{files[name]}") for name in right)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 
 from audit.model import Record
 from audit.report import assessment, cause, checked, claimed, limitations, outcome, provenance, sizes, tables, times
@@ -15,8 +15,11 @@ OF_A_RATIO = ("waterfall",)
 """Stands before them where the verdict is about the ratio."""
 
 
-def build(record: Record, figures: Iterable[Figure]) -> Report:
-    """Return the whole report: the sections of a review in their order, each figure in the section that it supports."""
+def build(record: Record, figures: Iterable[Figure], sources: Mapping[str, str] | None = None) -> Report:
+    """Return the whole report: the sections of a review in their order, each figure in the section that it supports.
+
+    `sources` are texts of the audited claim by their files, as far as they are at hand.
+    """
     drawn = {figure.name: figure for figure in figures}
     order = (*OF_A_RATIO, *SHOWN_FIRST) if record.verdict.name in outcome.OF_THE_RATIO else SHOWN_FIRST
     first = tuple(drawn.pop(name) for name in [name for name in order if name in drawn][:1])
@@ -31,7 +34,7 @@ def build(record: Record, figures: Iterable[Figure]) -> Report:
             outcome.section(record, first),
             provenance.reproduce(record),
             checked.section(record),
-            cause.section(record, left.get("ablation", ())),
+            cause.section(record, left.get("ablation", ()), sources or {}),
             times.section(record, (*left.get("waterfall", ()), *left.get("times", ()))),
             assessment.strengths(record),
             assessment.weaknesses(record),

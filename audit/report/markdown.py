@@ -83,6 +83,17 @@ def table(shown: Table) -> Safe:
     return Safe("\n".join(f"| {line} |" for line in lines))
 
 
+def fenced(text: str, language: str) -> Safe:
+    """Return a fenced block that no text can end."""
+    fence = "`" * (3 + max(map(len, re.findall("`+", text)), default=0))
+    return Safe(f"{fence}{language}\n{text.rstrip()}\n{fence}")
+
+
+def diff(lines: str) -> Safe:
+    """Return the lines of a diff as a block, with their visible characters only."""
+    return fenced(sanitizer.block(lines), "diff")
+
+
 def environment(*, autoescape: bool, finalize: Callable[[object], object]) -> Environment:
     """Return an environment that passes every printed value to `finalize` and refuses an unset name."""
     return Environment(
@@ -97,4 +108,4 @@ def environment(*, autoescape: bool, finalize: Callable[[object], object]) -> En
 
 
 _ENVIRONMENT = environment(autoescape=False, finalize=value)
-_ENVIRONMENT.filters |= {"made": Safe, "table": table}
+_ENVIRONMENT.filters |= {"made": Safe, "table": table, "diff": diff}

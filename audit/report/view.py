@@ -89,7 +89,7 @@ class Card:
 
 @dataclass(frozen=True)
 class Section:
-    """One section, shown in the order of these fields; a folded one starts closed in HTML."""
+    """One section, shown in the order of these fields; a folded one starts closed in HTML, and so do logs."""
 
     title: str
     slug: str
@@ -100,6 +100,7 @@ class Section:
     tables: tuple[Table, ...] = ()
     figures: tuple[Figure, ...] = ()
     commands: tuple[Code, ...] = ()
+    blocks: tuple[tuple[str, Block], ...] = ()
     logs: tuple[tuple[str, Block], ...] = ()
     folded: bool = False
 

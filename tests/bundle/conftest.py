@@ -19,11 +19,13 @@ def _pages_once() -> Iterator[None]:
     made: dict[object, Pages] = {}
     make = report.pages
 
-    def pages(record: Record, drawn: Iterable[Figure], wanted: Mapping[str, tuple[Format, str]]) -> Pages:
+    def pages(
+        record: Record, drawn: Iterable[Figure], wanted: Mapping[str, tuple[Format, str]], sources: Mapping[str, str]
+    ) -> Pages:
         figures = tuple(drawn)
-        key = (record.model_dump_json(), repr(figures), tuple(wanted))
+        key = (record.model_dump_json(), repr(figures), tuple(wanted), tuple(sources.items()))
         if key not in made:
-            made[key] = make(record, figures, wanted)
+            made[key] = make(record, figures, wanted, sources)
         return dict(made[key])
 
     with pytest.MonkeyPatch.context() as patch:

@@ -79,6 +79,18 @@ def test_the_same_audit_gives_the_same_bytes_anywhere(audited: Path, files: File
     assert bundle.make(moved).read_bytes() == archive.pack(files)
 
 
+def test_lines_of_a_change_follow_from_the_sources_in_the_bundle(
+    files: Files, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    assert b"dim3 threads(16, 16);" in files["report.md"]
+    path = tmp_path / "b.zip"
+    path.write_bytes(archive.pack(files))
+    monkeypatch.setattr(claims, "KERNELS", tmp_path / "none")
+    assert bundle.verify(path).record.claim.statement.name == "triangular_mm"
+    other = files["report.md"].replace(b"dim3 threads(16, 16);", b"dim3 threads(32, 32);")
+    assert "report.md does not follow" in told(path, rehashed(files, **{"report.md": other}))
+
+
 def test_a_changed_byte_is_told_wherever_it_lies(record: Record, tmp_path: Path) -> None:
     data = archive.pack(small(record))
     tail = range(len(data) - 300, len(data))

@@ -65,7 +65,11 @@ def complete(record: Record, given: Mapping[str, bytes], pages: Iterable[str] = 
     """
     drawn = report.drawn(record)
     wanted = {name: formats.FILES[name] for name in pages if name not in KEPT}
-    files = {**given, **report.pages(record, drawn, wanted), **{name_of(one): one.png for one in drawn}}
+    files = {
+        **given,
+        **report.pages(record, drawn, wanted, texts(record, given)),
+        **{name_of(one): one.png for one in drawn},
+    }
     raw = derived.samples(record)
     files |= {derived.SAMPLES: raw, derived.STATISTICS: derived.statistics(record, raw)}
     files |= generated(record, files)
@@ -88,6 +92,12 @@ def generated(record: Record, files: Mapping[str, bytes]) -> dict[str, bytes]:
             raise ValueError(f"{one.variant.file}: the change gives another file than was built")
         found[f"{GENERATED}/{one.variant.file}"] = data
     return found
+
+
+def texts(record: Record, files: Mapping[str, bytes]) -> dict[str, str]:
+    """Return the texts of the variants among those files, by their names in the claim."""
+    named = {one.file: f"{SOURCES}/{one.file}" for one in record.claim.statement.variant}
+    return {name: files[path].decode("utf-8", "replace") for name, path in named.items() if path in files}
 
 
 def about(record: Record, files: Mapping[str, bytes], **made: str) -> dict[str, bytes]:

@@ -11,7 +11,7 @@ from pathlib import Path
 from audit import __version__, claims, judge, report
 from audit.apps.bundle import archive, derived, pictures, signature
 from audit.apps.bundle.archive import MOST_BYTES, Manifest, Unsound, checked, encoded, sha256, unpack
-from audit.apps.bundle.make import KEPT, SOURCES, about, generated
+from audit.apps.bundle.make import KEPT, SOURCES, about, generated, texts
 from audit.claims import STATEMENT
 from audit.measure import outputs
 from audit.measure.comparison import TIMED_OUTPUTS
@@ -124,7 +124,7 @@ def _check_files(listed: Manifest, record: Record, files: Mapping[str, bytes]) -
     pages = {name: form for name, form in formats.FILES.items() if name in files and name not in KEPT}
     raw = derived.samples(record)
     again = {derived.SAMPLES: raw, derived.STATISTICS: derived.statistics(record, raw)}
-    again |= report.pages(record, drawn, pages) | made
+    again |= report.pages(record, drawn, pages, texts(record, files)) | made
     given = {name for name in files if name == RECORD or name in KEPT or name.startswith(f"{SOURCES}/")}
     known = {*again, *given, *map(pictures.name_of, drawn), derived.STATEMENT, derived.CRATE, archive.MANIFEST}
     if odd := sorted(set(files) ^ known):

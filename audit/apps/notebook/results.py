@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import difflib
 import io
-import re
 import sys
 from collections.abc import Iterator
 from contextlib import redirect_stdout
@@ -13,7 +12,7 @@ from pathlib import Path
 from typing import Any, TextIO
 from urllib.parse import quote
 
-from audit import report
+from audit import claims, report
 from audit.apps.notebook.claim import FORMATS, ClaimForm, KernelForm, finish, start, start_kernel
 from audit.apps.notebook.form import OneAuditForm
 from audit.apps.notebook.shown import Markdown, Picture, offer, table, written
@@ -117,7 +116,7 @@ def _link(file: Path) -> markdown.Safe:
 
 def _page(record: Record, language: str) -> Report:
     """The report in that language, its figures drawn once for a record."""
-    return translated(content.build(record, report.drawn(record)), language)
+    return translated(content.build(record, report.drawn(record), claims.texts(record.claim)), language)
 
 
 def source(folder: ClaimFolder) -> Markdown:
@@ -154,11 +153,10 @@ def _difference(before: str, after: str) -> list[str]:
 
 
 def fenced(text: str, language: str) -> str:
-    """A fenced block no text can end; a very long one ends with how much is left."""
+    """A fenced block; a very long one ends with how much is left."""
     left = len(text) - MOST_SHOWN
     shown = text if left <= 0 else f"{text[:MOST_SHOWN]}\n… and {left:,} more characters in the file"
-    fence = "`" * (3 + max(map(len, re.findall("`+", shown)), default=0))
-    return f"{fence}{language}\n{shown.rstrip()}\n{fence}"
+    return markdown.fenced(shown, language)
 
 
 def _text(path: Path) -> str:
