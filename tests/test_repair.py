@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import shutil
 from pathlib import Path
+from types import ModuleType
 
 import pytest
 
@@ -12,6 +13,7 @@ from audit.apps import bundle, cli
 from audit.apps.bundle import archive
 from audit.apps.bundle.archive import encoded
 from audit.model import Record, store
+from audit.report.figures import coverage, errors
 from tests.bundle.forging import rehashed, told
 from tests.importers import published
 
@@ -59,6 +61,18 @@ def test_its_source_lies_beside_the_record_and_is_the_claimed_one_but_for_a_line
         (record.generated[0].change.removed[0], record.generated[0].change.added[0])
     ]
     assert "generated_1.cu" not in {one.file for one in record.claim.sources}
+
+
+@pytest.mark.parametrize("figure", [coverage, errors])
+def test_the_maps_show_the_change_that_is_right_beside_the_claim(
+    first: tuple[Path, Record], figure: ModuleType
+) -> None:
+    _, record = first
+    both = figure.draw(record)
+    assert both is not None and "; generated_1 (2-D grid): " in both.alt
+    wrong = tuple(one for one in record.findings if one.target != "generated_1")
+    alone = figure.draw(record.model_copy(update={"findings": wrong}))
+    assert alone is not None and "generated" not in alone.alt, "the other change is no repair"
 
 
 def test_no_verdict_rests_on_it(first: tuple[Path, Record]) -> None:

@@ -131,7 +131,7 @@ def with_map(one: Finding, board: list[list[float]]) -> Finding:
 def test_a_map_shows_each_share_where_it_is() -> None:
     finding = Finding.model_validate({"probe": "coverage", "target": "k", "outcome": "fail", "grade": "proved",
                                       "summary": "s", "evidence": {"map": [[0.0, 1.0], [0.5, 0.5]]}})  # fmt: skip
-    drawn = coverage.drawn([(finding, "half")], alt="a", caption="c").drawing
+    drawn = coverage.drawn([(finding, "k", "half")], alt="a", caption="c").drawing
     assert drawn is not None
     half = maps.SIDE / 2
     cells = [(one.left, one.wide, one.tall, one.fill) for one in drawn.parts

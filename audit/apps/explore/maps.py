@@ -53,7 +53,7 @@ def coverage(record: Record, choice: Choice) -> Figure:
     sizes = shape_of(finding)
     where = f" at {shape(sizes)}" if sizes else ""
     text = f"Write coverage of {choice.variant}{where}, {choice.device}: {words} elements written."
-    return map_of.drawn([(finding, words)], alt=text, caption=text)
+    return map_of.drawn([(finding, finding.target, words)], alt=text, caption=text)
 
 
 def errors(record: Record, choice: Choice) -> Figure:

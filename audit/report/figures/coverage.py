@@ -27,7 +27,7 @@ def draw(record: Record) -> Figure | None:
     panels = _panels(record)
     if not panels:
         return None
-    written = [(one.target, in_words(record, one.target)) for one in panels]
+    written = [(maps.named(record, one.target), in_words(record, one.target)) for one in panels]
     sizes = shape_of(panels[0])
     about = {
         "shape": shape(sizes) if sizes else message("coverage.one_shape"),
@@ -35,13 +35,13 @@ def draw(record: Record) -> Figure | None:
             "semicolon", (message("coverage.written", variant=name, coverage=text) for name, text in written)
         ),
     }
-    return drawn(list(zip(panels, [text for _, text in written], strict=True)),
+    return drawn([(one, *words) for one, words in zip(panels, written, strict=True)],
                  alt=message("coverage.alt", **about), caption=message("coverage.caption", **about))  # fmt: skip
 
 
-def drawn(panels: Sequence[tuple[Finding, str]], *, alt: str, caption: str) -> Figure:
-    """Return the maps of findings side by side, each under the words for how much is written."""
-    return maps.figure(NAME, KEY, [_panel(finding, words) for finding, words in panels], alt=alt, caption=caption)
+def drawn(panels: Sequence[tuple[Finding, str, str]], *, alt: str, caption: str) -> Figure:
+    """Return the maps of findings side by side, each under the name of its variant and how much is written."""
+    return maps.figure(NAME, KEY, [_panel(*panel) for panel in panels], alt=alt, caption=caption)
 
 
 def grid(finding: Finding) -> Grid | None:
@@ -49,11 +49,11 @@ def grid(finding: Finding) -> Grid | None:
     return maps.grid(finding.evidence.get("map"))
 
 
-def _panel(finding: Finding, words: str) -> Panel:
+def _panel(finding: Finding, name: str, words: str) -> Panel:
     rows, elements = evidence.real(finding, "rows"), evidence.real(finding, "elements")
     sides = {"rows": number(int(rows)), "columns": number(int(elements // rows))} if rows and elements else None
     return Panel(
-        name=finding.target,
+        name=name,
         told=message("coverage.only_written", coverage=words),
         rows=grid(finding) or [[0.0]],
         sides=message("coverage.sides", **sides) if sides else "",

@@ -31,7 +31,11 @@ def draw(record: Record) -> Figure | None:
     )
     if claimed is None or rows is None or sizes is None:
         return None
-    right = (Panel(one.target, told, [[0.0]]) for one in maps.of_passing(record, PROBE) for told in _right(one, sizes))
+    right = (
+        Panel(maps.named(record, one.target), told, [[0.0]])
+        for one in maps.of_passing(record, PROBE)
+        for told in _right(one, sizes)
+    )
     panels = [Panel(claimed.target, _told(worst), rows), *[*right][:1]]
     about = {
         "shape": shape(sizes),

@@ -7,10 +7,12 @@ from dataclasses import dataclass
 from itertools import groupby
 from typing import Any
 
+from audit.judge.ladder import rungs
 from audit.model import Finding, Record
 from audit.report import evidence
 from audit.report.drawing import SMALL, WIDE, Box, Drawing, Paint, Part, Words
 from audit.report.figures import raster
+from audit.report.messages import Recorded, message
 from audit.report.view import Figure
 
 SIDE, GAP = 208, 24
@@ -64,12 +66,19 @@ def grid(rows: Any) -> Grid | None:
 
 
 def of_passing(record: Record, probe: str) -> Iterator[Finding]:
-    """Give a probe's findings about the other variants that passed, repairs first."""
-    rungs = [rung for rung in record.ladder if rung.state == "passed" and rung.role != "claimed"]
-    for rung in sorted(rungs, key=lambda rung: rung.role != "repair"):
+    """Give a probe's findings about the other variants that passed, repairs first and generated ones last."""
+    known = [rung for rung in record.ladder if rung.role != "claimed"]
+    made = rungs([one.variant for one in record.generated], record.findings)
+    for rung in (*sorted(known, key=lambda rung: rung.role != "repair"), *made):
         found = evidence.find(record, probe, rung.variant)
-        if found is not None:
+        if rung.state == "passed" and found is not None:
             yield found
+
+
+def named(record: Record, variant: str) -> str:
+    """Return the name of a variant, of a generated one with its change."""
+    made = {one.variant.name: one.change.what for one in record.generated}
+    return message("form.generated", variant=variant, change=Recorded(made[variant])) if variant in made else variant
 
 
 def _is_share(cell: object) -> bool:
