@@ -68,6 +68,21 @@ def test_files_are_audited_and_the_report_is_kept_where_it_is_wanted(tmp_path: P
         audit.check(kernel, task, tolerance=1e-5, out=out)
 
 
+def test_a_file_that_changed_between_two_checks_is_audited_into_the_next_folder(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    folder = published.write(tmp_path / "s", **FILES)
+    monkeypatch.chdir(tmp_path)
+    command = ["check", "s/scaled.cu", "s/task.py", "--tolerance", "1e-5", "--device", "emulated", "--formats", "md"]
+    assert cli.main(command) == 0
+    (folder / "scaled.cu").write_text(WRONG, encoding="utf-8")
+    assert cli.main([*command, "--fail-on", "wrong"]) == 3
+    names = [
+        store.read(tmp_path / "out" / one / "results" / "record.json").verdict.name for one in ("scaled", "scaled_2")
+    ]
+    assert names == ["no defect found", "wrong"]
+
+
 def test_a_size_that_the_reference_lacks_is_named(tmp_path: Path) -> None:
     named = (
         TASK.replace("N = 300\n", "")

@@ -129,3 +129,10 @@ def test_bad_usage_is_exit_2(arguments: list[str]) -> None:
 
 def test_the_files_that_run_first_are_there() -> None:
     assert [name for name in LONGEST_FIRST if not (Path(__file__).parent / name).is_file()] == []
+
+
+@pytest.mark.parametrize(("reader", "code"), [("true", 141), ("cat", 0)])
+def test_a_reader_that_ends_first_leaves_no_traceback(reader: str, code: int) -> None:
+    script = f"set -o pipefail; {shlex.quote(sys.executable)} -m audit list | {{ sleep 0.1; {reader}; }}"
+    done = subprocess.run(["bash", "-c", script], capture_output=True, text=True, check=False)
+    assert (done.returncode, done.stderr) == (code, "")

@@ -7,6 +7,7 @@ import re
 import shlex
 import tempfile
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from itertools import chain, count
 from pathlib import Path
 from typing import Any
 
@@ -92,21 +93,27 @@ def audited(  # noqa: PLR0913  # one argument an option
     To reproduce it, `audit check` is given the same sources where they were `typed`, else `audit run` the folder.
 
     Raises:
-        BadInput: something essential is missing, or the folder of the claim is there already.
+        BadInput: something essential is missing, or `base` has the folder of a claim of that name already.
     """
     imported = importers.read(source, given=given)
     if not imported.auditable:
         missing = "; ".join(str(one) for one in imported.missing if one.essential)
         raise BadInput(f"{imported.provenance}: no audit without {missing}")
-    base = base or Path("out") / imported.name
+    base = base or _free(Path("out") / imported.name)
     folder = base / imported.name
     if folder.exists():
         again = shlex.join(("audit", "run", str(folder)))
-        raise BadInput(f"{folder}: is there already; audit it again with `{again}`, or give another --out")
+        raise BadInput(f"{folder}: is there already; audit what it holds again with `{again}`, or give another --out")
     writer.write(imported, folder)
     command = ("audit", "check", *map(claims.shown, source), *_options(given))
     return of_folder(str(folder), device=device, out=base / "results", seed=seed, form=form,
                      command=command if typed else None, progress=progress)  # fmt: skip
+
+
+def _free(base: Path) -> Path:
+    """Return the first of `out/NAME`, `out/NAME_2`, ... that is not there: files change between two checks."""
+    others = (base.with_name(f"{base.name}_{number}") for number in count(2))
+    return next(one for one in chain([base], others) if not one.exists())
 
 
 def of_folder(  # noqa: PLR0913  # one argument an option

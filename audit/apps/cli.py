@@ -1,13 +1,14 @@
 """The command line: `audit COMMAND`, with the table of `audit/apps/commands/`.
 
 Exit codes: 0 the audit ended, whatever its verdict; 1 the audit itself failed; 2 bad input; 3 the verdict is one that
-`--fail-on` names; 130 it was interrupted.
+`--fail-on` names; 130 it was interrupted; 141 nobody reads its output any more.
 """
 
 from __future__ import annotations
 
 import argparse
 import difflib
+import os
 import sys
 from collections.abc import Callable, Sequence
 from importlib import import_module
@@ -18,7 +19,7 @@ from audit.apps.commands import COMMANDS, FIRST
 from audit.model.errors import AuditError, BadInput
 from audit.report import terminal
 
-INTERRUPTED = 130
+INTERRUPTED, UNREAD = 130, 141
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -34,6 +35,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
     except AuditError as error:
         terminal.warn(f"the audit itself failed: {error}")
         return 1
+    except BrokenPipeError:  # `head` has seen enough; what is still buffered goes nowhere
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return UNREAD
     except KeyboardInterrupt:
         terminal.warn("interrupted; a report written so far says incomplete")
         return INTERRUPTED

@@ -184,3 +184,22 @@ def test_each_of_two_outputs_is_held_to_the_reference(tmp_path: Path) -> None:
     assert outcomes(record)["coverage"] == "fail"
     wrong = next(one for one in record.findings if one.probe == "agreement")
     assert "of output 1 expected" in wrong.summary
+
+
+@pytest.mark.parametrize(
+    ("reference", "words"),
+    [
+        (
+            "def reference(x):\n    return x\n",
+            "ref.py has no `get_inputs`, which returns the arguments",
+        ),
+        ("def get_inputs():\n    return []\n", "ref.py has no function `reference`"),
+        ("x = 1\n", "no task was found; give the file with the reference too"),
+    ],
+)
+def test_what_the_reference_lacks_is_named(
+    reference: str, words: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    source = published.write(tmp_path / "source", k__cu=published.CU, ref__py=reference)
+    assert cli.main(["check", str(source), "--out", str(tmp_path / "out"), "--tolerance", "1e-4"]) == 2
+    assert f"no audit without reference.py: {words}" in capsys.readouterr().err

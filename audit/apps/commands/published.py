@@ -57,7 +57,9 @@ def check(  # noqa: PLR0913  # one argument an option
     claimed: Ratios = (),
     shape: Sizes = (),
     device: Device = "auto",
-    out: Annotated[Path | None, Arg("folder for the claim and the results (default: out/NAME)", "DIR")] = None,
+    out: Annotated[
+        Path | None, Arg("folder for the claim and the results (default: out/NAME, or the next free NAME_2)", "DIR")
+    ] = None,
     seed: Seed = None,
     lang: Language = "en",
     formats: Formats = USUAL,
@@ -67,7 +69,7 @@ def check(  # noqa: PLR0913  # one argument an option
     """Import into `OUT/NAME`, audit that and print the verdict; return 0 whatever it is, but for `fail_on`.
 
     Raises:
-        BadInput: something essential is missing, or the folder of the claim is there already.
+        BadInput: something essential is missing, or OUT has the folder of a claim of that name already.
     """
     from audit.apps.check import audited
     from audit.apps.commands.run import ended, progress

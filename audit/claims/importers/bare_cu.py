@@ -79,12 +79,24 @@ def with_reference(imported: Imported, material: Material) -> Imported:
     """Return the claim with the task of the Python file that has a reference. Raises BadInput for several."""
     tasks = material.written_in(lambda one: _function(one) and set(MAKERS) & set(one.functions))
     if not tasks:
-        return imported.lacking(NO_TASK, _NO_TOLERANCE)
+        return imported.lacking(_no_task(material), _NO_TOLERANCE)
     task = material.only(tasks, what="reference")
     text = material.python[task.published_as]
     return _with_task(
         imported, task, text, _beside(material, task.published_as, frozenset({imported.provenance, task.published_as}))
     )
+
+
+def _no_task(material: Material) -> Missing:
+    """Return what a Python file lacks that has a reference or makes inputs; without one, that there is none."""
+    for name, text in material.python.items():
+        makes = set(MAKERS) & set(text.functions)
+        if makes or REFERENCES[0] in text.functions:
+            lacks = (
+                "function `reference`" if makes else "`get_inputs`, which returns the arguments of one call as a list"
+            )
+            return replace(NO_TASK, what=f"{name} has no {lacks}", how="add it")
+    return NO_TASK
 
 
 def _beside(material: Material, file: str, left: frozenset[str]) -> dict[str, Original]:
