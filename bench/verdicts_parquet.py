@@ -14,12 +14,17 @@ import pyarrow
 from pyarrow import parquet
 
 FOLDER = Path(__file__).resolve().parents[1] / "reports" / "datasets"
+_TIMED = ("seconds", "ms", "ratio_eager", "low", "high", "ratio_strongest")
 NUMBERS: Mapping[str, Mapping[str, type[int] | type[float]]] = {
     "ai_cuda_engineer/verdicts": {"id": int, "task": int},
     "ai_cuda_engineer/states": {"id": int, "task": int, "copy_of": int},
     "cuda_l1/verdicts": dict.fromkeys(("published", "eager", "compile", "do_bench"), float),
     "kernelbench_com/verdicts": {"sizes": int},
     "kernelbench_com/runs": {},
+    "stanford/verdicts": dict.fromkeys(("published", *_TIMED), float),
+    "trimul/verdicts": dict.fromkeys(_TIMED, float),
+    "robust_kbench/verdicts": dict.fromkeys(("published", "published_compile", *_TIMED), float),
+    "cuda_l2_sample/verdicts": {"of_stratum": int} | dict.fromkeys(("published", "published_matmul", *_TIMED), float),
 }
 """Tables, by their names without the ending, and their columns that hold numbers."""
 

@@ -46,13 +46,36 @@ def test_a_job_waits_for_memory_and_a_large_one_takes_a_whole_gpu(
     assert gpus._free == {"1": 10.0, "3": 10.0}
 
 
-@pytest.mark.parametrize(("outcome", "verdict"), [("finished", "no defect found"), ("cut", "no answer")])
-def test_nothing_found_before_a_cut_is_no_answer(
+@pytest.mark.parametrize(("outcome", "verdict"), [("finished", "no defect found"), ("cut", "not answered")])
+def test_what_was_found_before_a_cut_is_no_answer(
     outcome: str, verdict: str, loaded: dict[str, ModuleType], tmp_path: Path
 ) -> None:
-    state = {"outcome": outcome, "verdict": "no defect found", "reasons": ["right"], "missing": [], "hints": [],
-             "device": "H100"}  # fmt: skip
+    state = {"outcome": outcome, "verdict": "no defect found", "reasons": ["right"], "missing": ["a time"], "hints": [],
+             "device": "H100", "seconds": 229.6}  # fmt: skip
     (tmp_path / "states").mkdir()
     (tmp_path / "states/stanford_softmax.json").write_text(json.dumps(state))
-    assert loaded["quoted_pages"].found("stanford", "softmax", [tmp_path])["verdict"] == verdict
+    found = loaded["quoted_pages"].found("stanford", "softmax", [tmp_path])
+    assert found["verdict"] == verdict
+    assert found["evidence"] == ("right" if outcome == "finished" else "cut after 230 s; until then: right")
     assert loaded["quoted_pages"].found("stanford", "conv2d", [tmp_path]) == {}
+
+
+def test_cases_that_were_not_asked_are_counted_and_have_no_share(loaded: dict[str, ModuleType]) -> None:
+    pages, row = loaded["quoted_pages"], dict.fromkeys(("ratio_eager", "ratio_strongest", "doubt", "ms"), "")
+    verdicts = ("no defect found", "not answered", "not asked", "not asked")
+    every = [row | {"case": f"case_{index}", "verdict": verdict} for index, verdict in enumerate(verdicts)]
+    assert "| not asked | 2 | - |" in pages.counts(every)
+    assert "| no defect found | 1 | 100% (" in pages.counts(every)
+    assert "2 more were not asked." in pages.cases(every) and "case_2" not in pages.cases(every)
+
+
+def test_a_reading_of_a_case_without_failure_is_on_its_page(
+    loaded: dict[str, ModuleType], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    pages = loaded["quoted_pages"]
+    monkeypatch.setattr(pages, "ROOT", tmp_path)
+    (tmp_path / "set").mkdir()
+    (tmp_path / "set" / pages.READINGS).write_text("case,judgement,defect\na,right,a note\n")
+    every = [{"case": "a", "verdict": "no defect found"}, {"case": "b", "verdict": "no defect found"}]
+    assert "| `a` | no defect found | right | a note |" in pages.readings("set", every)
+    assert pages.readings("set", every[1:]) == "None."

@@ -4,9 +4,9 @@
                                [--only CASE...]
 
 CLAIMS is the folder that `quoted_cases.py` wrote. Each case is audited in a process of its own on one of the GPUs in
-CUDA_VISIBLE_DEVICES, ended with its descendants at its limit; what it found before counts. With `--times` a case is
-timed as soon as its values are known, one at a time on each GPU: give that GPU, and some cores, nothing else to do. OUT
-keeps a record and a state (JSON) of each; the same command goes on where it was cut.
+CUDA_VISIBLE_DEVICES, ended with its descendants at its limit; what it found before is kept, and is no answer. With
+`--times` a case is timed as soon as its values are known, one at a time on each GPU: give that GPU, and some cores,
+nothing else to do. OUT keeps a record and a state (JSON) of each; the same command goes on where it was cut.
 """
 
 from __future__ import annotations

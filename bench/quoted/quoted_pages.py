@@ -3,9 +3,9 @@
     python bench/quoted/quoted_pages.py OUT...
 
 OUT are folders of `quoted_ask.py`; of a case in several the last counts, and a case in none keeps its committed row.
-Records are judged by the rules of today, the timed one where there is one. Writes `verdicts.csv` and the parts between
-markers in `README.md` of each set under `reports/datasets/`, and prints these. `readings.csv` is what readers made of
-failures.
+Records are judged by the rules of today, the timed one where there is one; a case that was cut is not answered. Writes
+`verdicts.csv` and the parts between markers in `README.md` of each set under `reports/datasets/`, and prints these.
+`readings.csv` is what readers made of failures and of notes.
 """
 
 from __future__ import annotations
@@ -30,13 +30,17 @@ from audit.model import store
 
 SETS = ("stanford", "trimul", "robust_kbench", "cuda_l2_sample")
 VERDICTS, READINGS = "verdicts.csv", "readings.csv"
-FOUND = ("outcome", "verdict", "device", "hints", "evidence", "ms", "ratio_eager", "low", "high", "ratio_strongest",
-         "strongest", "doubt")  # fmt: skip
-"""The columns behind those of `cases.csv`; `low` and `high` are of `ratio_eager`, at 95 %."""
+FOUND = ("outcome", "verdict", "device", "seconds", "hints", "evidence", "ms", "ratio_eager", "low", "high",
+         "ratio_strongest", "strongest", "doubt")  # fmt: skip
+"""The columns behind those of `cases.csv`: `seconds` of the audit without times, `low` and `high` of `ratio_eager`, at
+95 %."""
 READ = ("wrong", "undefined", "aliased result", "overstated", "reduced precision", "mistimed")
+JUDGED = ("finished", "cut")
+"""Outcomes whose record is judged again; the state of another says why there is none."""
 NO_ANSWER = ("undecided", "incomplete", "")
-RIGHT_SO_FAR = ("vacuous", "no defect found", "confirmed")
-"""Verdicts that a probe which was not reached could have changed."""
+NOT_ANSWERED, NOT_ASKED, NOT_IMPORTED = "not answered", "not asked", "cannot be imported"
+OPEN = (NOT_ANSWERED, NOT_ASKED, NOT_IMPORTED)
+"""In the place of a verdict."""
 EVIDENCE, DIGITS = 240, 4
 Row = dict[str, str]
 
@@ -58,19 +62,26 @@ def _cells(folder: Path, name: str, state: dict[str, Any]) -> Row:
     if path.exists():
         record = store.read(path)
         record = record.model_copy(update={"verdict": judge.judge(record)})
-        now = of_record(name, record, "finished")
-        measured = [*ratios(record)]
-        state |= {"verdict": now.verdict, "reasons": now.reasons, "missing": now.missing, "hints": now.hints}
-    unsettled = state["verdict"] in (*NO_ANSWER, *(RIGHT_SO_FAR if state["outcome"] == "cut" else ()))
-    reasons = [*state["missing"], *state["reasons"]] if unsettled else [*state["reasons"], *state["missing"]]
+        now, measured = of_record(name, record, "finished"), [*ratios(record)]
+        if state["outcome"] in JUDGED:
+            state |= {"verdict": now.verdict, "reasons": now.reasons, "missing": now.missing, "hints": now.hints}
+    cut, undecided = state["outcome"] == "cut", state["verdict"] in NO_ANSWER
     return {
         "outcome": state["outcome"],
-        "verdict": "no answer" if unsettled else state["verdict"],
+        "verdict": NOT_ANSWERED if cut or undecided else state["verdict"],
         "device": state["device"],
+        "seconds": f"{state['seconds']:.0f}",
         "hints": " ".join(state["hints"]),
-        "evidence": " ".join((reasons or [""])[0].split())[:EVIDENCE],
+        "evidence": _evidence(state, cut=cut, undecided=undecided)[:EVIDENCE],
         **_times(measured),
     }
+
+
+def _evidence(state: dict[str, Any], *, cut: bool, undecided: bool) -> str:
+    """Return the first reason on one line; of an undecided case what is missing, of one that was cut with its time."""
+    reasons = [*state["missing"], *state["reasons"]] if undecided else [*state["reasons"], *state["missing"]]
+    first = " ".join((reasons or [""])[0].split())
+    return f"cut after {state['seconds']:.0f} s; until then: {first or 'nothing'}" if cut else first
 
 
 def _times(measured: list[dict[str, Any]]) -> Row:
@@ -111,20 +122,18 @@ def table(of: str, folders: list[Path]) -> list[Row]:
         known = before.get(row["case"], {})
         if not cells:
             cells = {name: known.get(name, "") for name in FOUND}
-        kept.append(
-            row | cells | {"verdict": cells["verdict"] or ("cannot be imported" if row["refused"] else "not asked")}
-        )
+        kept.append(row | cells | {"verdict": cells["verdict"] or (NOT_IMPORTED if row["refused"] else NOT_ASKED)})
     return kept
 
 
 def counts(every: list[Row]) -> str:
     """Return the verdicts with their shares of all cases that have an answer, and 95 % bounds, in Markdown."""
     known = Counter(row["verdict"] for row in every)
-    answered = sum(number for verdict, number in known.items() if verdict not in ("no answer", "not asked"))
+    answered = sum(number for verdict, number in known.items() if verdict not in OPEN)
     lines = ["| Verdict | Cases | Share of those answered |", "| --- | ---: | ---: |"]
     for verdict, number in known.most_common():
         share = "-"
-        if verdict not in ("no answer", "not asked"):
+        if verdict not in OPEN:
             low, high = interval(number, answered)
             share = f"{number / answered:.0%} ({low:.0%} to {high:.0%})"
         lines.append(f"| {verdict} | {number} | {share} |")
@@ -132,10 +141,11 @@ def counts(every: list[Row]) -> str:
 
 
 def cases(every: list[Row]) -> str:
-    """Return every case with its verdict and its ratios in Markdown."""
+    """Return every case that was asked with its verdict and its ratios in Markdown, and the number of the others."""
     lines = ["| Case | Published | Verdict | Over eager here | Over the strongest here | Time |",
              "| --- | ---: | --- | ---: | ---: | ---: |"]  # fmt: skip
-    for row in every:
+    asked = [row for row in every if row["verdict"] != NOT_ASKED]
+    for row in asked:
         over = f"{row['ratio_eager']} ({row['low']} to {row['high']})" if row["ratio_eager"] else "NOT MEASURED"
         best = f"{row['ratio_strongest']} ({row['strongest']})" if row["ratio_strongest"] else ""
         over += " in doubt" if row["doubt"] else ""
@@ -148,6 +158,8 @@ def cases(every: list[Row]) -> str:
             f"{row['ms']} ms" if row["ms"] else "",
         )
         lines.append(f"| {' | '.join(cells)} |")
+    if rest := len(every) - len(asked):
+        lines += ["", f"{rest} more {'was' if rest == 1 else 'were'} not asked."]
     return "\n".join(lines)
 
 
@@ -158,7 +170,7 @@ def strata(every: list[Row]) -> str:
     lines = [f"| {' | '.join(heads)} |", f"| --- |{' ---: |' * (len(heads) - 1)}"]
     for name in dict.fromkeys(row["stratum"] for row in every):
         of = [row for row in every if row["stratum"] == name]
-        answered = [row for row in of if row["verdict"] not in ("no answer", "not asked")]
+        answered = [row for row in of if row["verdict"] not in OPEN]
         failed = sum(row["verdict"] in ("wrong", "undefined") for row in answered)
         timed = [row for row in of if row["ratio_strongest"] and not row["doubt"]]
         medians = [_median(row[key] for row in timed) for key in ("published", "ratio_strongest")]
@@ -173,11 +185,11 @@ def _median(texts: Iterable[str]) -> str:
 
 
 def readings(of: str, every: list[Row]) -> str:
-    """Return what readers made of each failure, in Markdown."""
+    """Return what readers made of each failure, and of what else they read, in Markdown."""
     read = {row["case"]: row for row in rows(ROOT / of / READINGS)}
     lines = ["| Case | Verdict | Reading | What was read |", "| --- | --- | --- | --- |"]
     for row in every:
-        if row["verdict"] in READ:
+        if row["verdict"] in READ or row["case"] in read:
             said = read.get(row["case"], {"judgement": "not read", "defect": ""})
             lines.append(f"| `{row['case']}` | {row['verdict']} | {said['judgement']} | {said['defect']} |")
     return "\n".join(lines) if len(lines) > 2 else "None."
