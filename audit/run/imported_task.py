@@ -19,6 +19,7 @@ from typing import Any
 import torch
 
 from audit.build.python.load import prepared
+from audit.run.containers import leaves, rebuilt
 from audit.run.harness import cast, stated
 from audit.run.imported_file import ImportedFile, Sizes, as_on_a_gpu, seeds_moved
 from audit.run.in_float64 import computed, default_dtype
@@ -220,10 +221,12 @@ def recorded(model: Any, values: Arguments, function: Callable[..., Any]) -> Arg
 
 
 def on_cpu(value: Any) -> Any:
-    """Return a copy on the CPU, also within lists and tuples."""
-    if isinstance(value, torch.Tensor):
-        return value.detach().to("cpu").clone()
-    return type(value)(map(on_cpu, value)) if type(value) in (list, tuple) else copy.copy(value)
+    """Return a copy on the CPU, also within lists, tuples and dicts."""
+    return rebuilt(value, [_copied(leaf) for leaf in leaves(value)])
+
+
+def _copied(leaf: Any) -> Any:
+    return leaf.detach().to("cpu").clone() if isinstance(leaf, torch.Tensor) else copy.copy(leaf)
 
 
 def faked_for(arguments: Sequence[Any]) -> AbstractContextManager[None]:

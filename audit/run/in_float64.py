@@ -14,6 +14,8 @@ from typing import Any
 import torch
 from torch.overrides import TorchFunctionMode
 
+from audit.run.containers import leaves, rebuilt
+
 _MIXED = re.compile(r"\b(?:dtypes?|scalar type|data type|bias type|double)\b", re.IGNORECASE)
 """Words by which torch's operators refuse operands of different types."""
 _LOWER = (torch.float32, torch.bfloat16, torch.float16)
@@ -24,10 +26,9 @@ _DRAWS = frozenset({"rand", "randn", "randint", "randperm", "normal", "rand_like
 
 
 def doubled(value: Any) -> Any:
-    """Return floating-point tensors in float64, also within lists; other objects as they are."""
-    if isinstance(value, torch.Tensor):
-        return value.double() if value.is_floating_point() else value
-    return [doubled(one) for one in value] if isinstance(value, list) else value
+    """Return floating-point tensors in float64, also within lists, tuples and dicts; other objects as they are."""
+    flat = [x.double() if isinstance(x, torch.Tensor) and x.is_floating_point() else x for x in leaves(value)]
+    return rebuilt(value, flat)
 
 
 @contextmanager

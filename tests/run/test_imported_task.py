@@ -82,6 +82,31 @@ def test_every_contract_gives_inputs_results_and_least_work(make, tmp_path: Path
     assert task.cost(shape) == {"flops": 0.0, "bytes": 33 * 24 * 4.0}
 
 
+WEIGHTS_IN_A_DICT = """
+import torch
+
+def generate_input(rows: int, seed: int):
+    gen = torch.Generator(device="cuda").manual_seed(seed)
+    weights = {"scale": torch.nn.Parameter(torch.randn(8, device="cuda", generator=gen))}
+    return torch.randn(rows, 8, device="cuda", generator=gen), weights, {"dim": 8}
+
+def ref_kernel(data):
+    x, weights, config = data
+    norm = torch.nn.LayerNorm(config["dim"])
+    norm.weight = torch.nn.Parameter(weights["scale"])
+    return norm(x)
+"""
+
+
+def test_weights_in_a_dict_are_in_float64_for_the_right_result(tmp_path: Path) -> None:
+    task = DataTask(file(tmp_path, WEIGHTS_IN_A_DICT), beside={})
+    arguments = task.inputs({"rows": 5}, generator())
+    result, right = task.reference(*arguments), task.oracle(*arguments)
+    assert (result.dtype, right.dtype) == (torch.float32, torch.float64)
+    assert right.equal(torch.nn.functional.layer_norm(arguments[0].double(), [8], arguments[1]["scale"].double()))
+    assert arguments[1]["scale"].dtype == torch.float32 and not arguments[1]["scale"].requires_grad
+
+
 SEEDED = """
 import torch
 
