@@ -44,12 +44,13 @@ and `of` the name of an earlier call."""
 
 @dataclass(frozen=True)
 class Asked:
-    """One call of a session: its name, its case, and the call itself."""
+    """One call of a session, or many in turn: its name, its case, the last call, and the cases of many by number."""
 
     what: str
     case: Case
     call: Call
     group: str = ""
+    order: Sequence[int] = ()
 
     def compared(self, target: Target) -> Comparison:
         """Compare the result with the right one for this call's inputs."""
@@ -272,7 +273,7 @@ class _Planned:
         for index, ((what, case, group), call, step) in enumerate(zip(self._calls, calls, self._steps, strict=True)):
             found += [{}] if index in self._begun else []
             kept = case if "order" not in step or call.raised else self._cases[step["order"][call.event["kept"]]]
-            found[-1][what] = Asked(what, kept, call, group)
+            found[-1][what] = Asked(what, kept, call, group, step.get("order", ()))
             for first in call.event.get("firsts", ()):
                 found[-1][f"{what}_{first['of']}"] = self._first(what, call, first)
         return found

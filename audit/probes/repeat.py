@@ -51,7 +51,7 @@ def observe(target: Target) -> Observed:
     if (skipped := premise(target, asked["first"])) is not None:
         return skipped
     repeated = asked[REPEAT]
-    case, order = asked["first"].case, repeated.call.event.get("order") or []
+    case, order = asked["first"].case, repeated.order
     checks = {"a repeated call": repeated.compared(target)}
     left = {one.case.inputs for one in asked.values() if one.group == DISTRIBUTIONS and not _right(target, one)}
     for name, one in asked.items():

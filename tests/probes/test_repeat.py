@@ -34,10 +34,9 @@ def asked(name: str, case: Case, value: float, group: str = "") -> tuple[str, As
         "digest": str(value),
         "dtype": "float32",
         "shape": [1],
-        "order": [0, 1, 0],
         "differing": [],
     }
-    return name, Asked(name, case, Answer(event, Path("0.bin")), group)
+    return name, Asked(name, case, Answer(event, Path("0.bin")), group, (0, 1, 0))
 
 
 def stub(**more: Any) -> Target:
