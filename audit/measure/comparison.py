@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass
 
-from audit.measure.samples import OURS, REPEATED, found, median_ms, ratio_to
+from audit.measure.samples import OURS, REPEATED, SIZED, found, median_ms, ratio_to
 from audit.model import Claim, Finding, Measurement
 from audit.run.ratios import Ratio, Word, pooled, ratio
 
@@ -120,9 +120,10 @@ def baselines_ms(
 
 
 def precision_of(baseline: str, measurements: Iterable[Measurement] = ()) -> str:
-    """Return the precision class of a baseline's last results, else that of its name. A name such as
+    """Return the class that a baseline's last results at the claimed size showed, else that of its name. A name such as
     "baseline:eager_tf32" ends with the class; without one it is fp32."""
-    shown = [one.precision for one in measurements if one.variant == baseline and one.precision]
+    own = (one for one in measurements if one.variant == baseline and one.protocol != SIZED)
+    shown = [one.precision for one in own if one.precision]
     return shown[-1] if shown else next((one for one in RANKS if baseline.endswith(f"_{one}")), "fp32")
 
 

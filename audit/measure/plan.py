@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Collection, Mapping
 
 from audit.build.device import BuiltVariant
+from audit.measure import sizes
 from audit.measure.comparison import rivals
 from audit.measure.samples import median_ms
 from audit.measure.timing import LADDER, LATER, Session, Times
@@ -32,13 +33,19 @@ def times(
 
 
 def repeated(session: Session, built: Mapping[str, BuiltVariant], *, passed: Collection[str]) -> Times:
-    """Time the variant whose ratio a report states in further processes, after `times`: the claim if it passed, else
-    the fastest passing variant of its precision."""
+    """Time the variant whose ratio a report states, the first of `leading`, in further processes, after `times`; and at
+    sizes beside the claimed one the first two."""
+    if not (names := leading(session, built, passed)):
+        return session.taken()
+    session.repeat(names[0], built[names[0]])
+    again, other = session.taken(), sizes.times(session, {name: built[name] for name in names[:2]})
+    return Times((*again.measurements, *other.measurements), (*again.findings, *other.findings))
+
+
+def leading(session: Session, built: Mapping[str, BuiltVariant], passed: Collection[str]) -> list[str]:
+    """Return the variants of the claimed precision that passed and were timed: the claim, then the fastest first."""
     claimed = session.claim.claimed
-    precision = claimed.precision if claimed else None
-    fit = [one.name for one in session.claim.variant if one.name in passed and one.precision == precision]
-    timed = {name: ms for name in fit if name in built and (ms := median_ms(session.known, name)) is not None}
-    if claimed and timed:
-        name = claimed.name if claimed.name in timed else min(timed, key=lambda one: timed[one])
-        session.repeat(name, built[name])
-    return session.taken()
+    fit = [one.name for one in session.claim.variant if claimed and one.precision == claimed.precision]
+    own = [name for name in fit if name in passed and name in built]
+    timed = {name: ms for name in own if (ms := median_ms(session.known, name)) is not None}
+    return sorted(timed, key=lambda name: (claimed is None or name != claimed.name, timed[name]))

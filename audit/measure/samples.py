@@ -27,6 +27,8 @@ DO_BENCH_OF_MEAN = f"{PUBLISHED}do_bench of mean(), rep={PUBLISHED_REP_MS} cut t
 OURS = "CUDA events, L2 cold, interleaved in blocks"
 REPEATED = "CUDA events, L2 cold, interleaved in blocks, in another process"
 """That of `OURS` in the sessions whose ratios are pooled, see `comparison.compared`."""
+SIZED = "CUDA events, L2 cold, interleaved in blocks, at another size"
+"""That of `OURS` at shapes beside the claimed one, see `sizes`."""
 HOT = "CUDA events, L2 hot, interleaved in blocks"
 SEEN = "CUDA events, L2 cold, contents seen right before"
 HOST_CLOCK = "host clock, device synchronised"

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import math
 import tempfile
+import time
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -22,8 +24,8 @@ from audit.run import timing_requests
 from audit.run.pool import Reply, SharedProcess, Workers
 
 TIMING_LIMIT_S = 240.0
-BUDGET_S, REPEATED_S = 3.0, 1.0
-"""The time of one session's blocks, without loading and warming up, and that of a repeated one."""
+BUDGET_S, BRIEF_S = 3.0, 1.0
+"""The time of one session's blocks, without loading and warming up, and that of a brief one."""
 HALF_WIDTH = 0.01
 KEPT_CALLS = 2
 PROFILED_CALLS = 3
@@ -50,6 +52,7 @@ class Session:
         rounds: the least number of blocks; None for the default.
         ready: the compiled baselines; None has `prepare` make them.
         process: runs `prepare` and then the ladder; without it each gets a fresh process and imports the compiler.
+        until: ends a process that takes interleaved times, by the monotonic clock.
         known: measurements of earlier calls.
     """
 
@@ -62,6 +65,7 @@ class Session:
     rounds: int | None = None
     ready: prepared.Ready | None = None
     process: SharedProcess | None = None
+    until: float = math.inf
     _others: tuple[Case, ...] = ()
     """More cases of the same shape, through which the inputs rotate."""
     known: tuple[Measurement, ...] = ()
@@ -88,12 +92,22 @@ class Session:
             )
             self._others = () if made is None else (made,)
 
-    def interleaved(self, name: str, built: Mapping[str, BuiltVariant], *, baselines: Collection[str] | None) -> None:
-        """Run one session of those variants, which all passed, and baselines (None: all there are). A callable whose
-        first call ends the process is reported, and the session is run again without it."""
+    def at(self, cases: Sequence[Case], *, until: float) -> Session:
+        """Return a session of another shape, which compiles its baselines itself."""
+        others = tuple(cases[1:])
+        return Session(
+            self.claim, self.reference, cases[0], self.workers, self.say, self.seed, until=until, _others=others
+        )
+
+    def interleaved(
+        self, name: str, built: Mapping[str, BuiltVariant], *, baselines: Collection[str] | None, brief: bool = False
+    ) -> None:
+        """Run one session of those variants, which all passed, and baselines (None: all there are); a `brief` one gives
+        ratios alone. A callable whose first call ends the process is reported, and the session is run again without
+        it."""
         left = dict(built)
         for _ in range(MOST_TRIES):
-            culprit = self._interleaved(name, left, baselines)
+            culprit = self._interleaved(name, left, baselines, brief=brief)
             if culprit not in left:
                 return
             del left[culprit]
@@ -103,7 +117,7 @@ class Session:
         baselines = rivals(self.claim, self.known, [name])
         for number in range(1, PROCESSES + 1):
             timed, found = len(self._measurements), len(self._findings)
-            self._interleaved(f"{PROCESS} {number}", {name: built}, baselines, repeated=True)
+            self._interleaved(f"{PROCESS} {number}", {name: built}, baselines, brief=True)
             ours = [one for one in self._measurements[timed:] if one.protocol == OURS]
             self._measurements[timed:] = [one.model_copy(update={"protocol": REPEATED}) for one in ours]
             wrong = [one for one in self._findings[found:] if (one.probe, one.outcome) == (TIMED_OUTPUTS, "fail")]
@@ -178,10 +192,9 @@ class Session:
         )
 
     def _interleaved(
-        self, name: str, built: Mapping[str, BuiltVariant], baselines: Collection[str] | None, *, repeated: bool = False
+        self, name: str, built: Mapping[str, BuiltVariant], baselines: Collection[str] | None, *, brief: bool
     ) -> str | None:
-        """Run one session, a repeated one for its ratios alone; return the callable whose first call ended the
-        process, if one did."""
+        """Run one session, see `interleaved`; return the callable whose first call ended the process, if one did."""
         every = self.ready.names if self.ready else prepared.AHEAD
         ready = [one for one in every if baselines is None or one in baselines]
         # The profiler's hooks stay in the process of a session: no second one may run there.
@@ -199,7 +212,7 @@ class Session:
                 baselines=None if baselines is None else tuple(one for one in baselines if one not in ready),
                 compiled=tuple(ready),
                 inputs=tuple(case.inputs for case in cases),
-                budget_s=REPEATED_S if repeated else BUDGET_S,
+                budget_s=BRIEF_S if brief else BUDGET_S,
                 half_width=HALF_WIDTH,
                 rounds=self.rounds,
                 seed=self.seed,
@@ -208,13 +221,11 @@ class Session:
                 caches=caches,
                 inductor=prepared.load_cache(store, caches),
                 shape=self.case.shape,
-                profile=0 if repeated else PROFILED_CALLS,
-                published=()
-                if repeated
-                else published(timed_mean=baselines is None and self.claim.protocol.timed_mean),
+                profile=0 if brief else PROFILED_CALLS,
+                published=() if brief else published(timed_mean=baselines is None and self.claim.protocol.timed_mean),
                 ceilings=baselines is None,
             )
-            reply = process.call(request, limit_s=TIMING_LIMIT_S)
+            reply = process.call(request, limit_s=max(1.0, min(TIMING_LIMIT_S, self.until - time.monotonic())))
             before = len(self._measurements)
             self._keep(reply, name, what=name)
             kept = [event for event in reply.events if "file" in event or "no_tensor" in event]

@@ -35,7 +35,7 @@ def build(record: Record, figures: Iterable[Figure], sources: Mapping[str, str] 
             provenance.reproduce(record),
             checked.section(record),
             cause.section(record, left.get("ablation", ()), sources or {}),
-            times.section(record, (*left.get("waterfall", ()), *left.get("times", ()))),
+            times.section(record, tuple(one for name in times.FIGURES for one in left.get(name, ()))),
             assessment.strengths(record),
             assessment.weaknesses(record),
             assessment.questions(record),

@@ -11,15 +11,26 @@ from audit.measure.comparison import AGAIN, PREFIX, Comparison, control, precisi
 from audit.measure.samples import REPEATED, found, least_ms, median_ms
 from audit.model import Record
 from audit.model.gpus import closest, names_in
-from audit.report import evidence, waterfall
+from audit.report import evidence, size_times, waterfall
 from audit.report.messages import Recorded, headings, joined, message
-from audit.report.quantities import NONE, NOT_MEASURED, UNKNOWN, milliseconds, number, ratio, with_interval
+from audit.report.quantities import (
+    NONE,
+    NOT_MEASURED,
+    UNKNOWN,
+    milliseconds,
+    number,
+    ratio,
+    sentence,
+    shape,
+    with_interval,
+)
 from audit.report.tables import state
 from audit.report.view import Code, Figure, Section, Table
 from audit.run.ratios import LEAST_MS, interval
 
 USUAL = ("T4", "L4", "A100")
 """GPUs that have a column in the table of do_bench, whatever was claimed: those of a notebook in the cloud."""
+FIGURES = ("waterfall", "times", "size_times")
 
 
 def section(record: Record, figures: tuple[Figure, ...]) -> Section:
@@ -31,11 +42,18 @@ def section(record: Record, figures: tuple[Figure, ...]) -> Section:
     table = Table(message("times.table", device=record.device.name), columns, rows, numeric)
     if rows:
         how = "times.interleaved" if any(one.blocks for one in record.measurements) else "times.one_by_one"
-        text = (message(how), *_processes(record), message("baseline.told"), *_controls(record), *_wrong(record))
+        text = (
+            message(how),
+            *_processes(record),
+            message("baseline.told"),
+            *_controls(record),
+            *_wrong(record),
+            *_sizes(record),
+        )
     else:
         text = (message("times.none", absent=NOT_MEASURED, device=Recorded(record.device.name)),)
-    known = _by_do_bench(record)
-    tables = (*([table] if rows else []), *([known] if known else []))
+    known = (_by_do_bench(record), _by_size(record))
+    tables = (*([table] if rows else []), *(one for one in known if one))
     return Section(message("times.title"), "measured", paragraphs=text, tables=tables, figures=figures)
 
 
@@ -57,10 +75,10 @@ def honest(record: Record) -> str:
     ratios = joined("comma", map(_over, steps))
     time = milliseconds(median_ms(record.measurements, name))
     about = {"time": time, "ratios": ratios, "device": record.device.name}
-    if name == claimed.name:
-        return message("speed.claimed", **about)
     technique = next((Recorded(one.technique) for one in record.claim.statement.variant if one.name == name), "")
-    return message("speed.another", variant=name, technique=technique, **about)
+    text = message("speed.another", variant=name, technique=technique, **about)
+    text = message("speed.claimed", **about) if name == claimed.name else text
+    return joined("blank", (text, size_times.told(record, name))) if steps else text
 
 
 def _over(step: waterfall.Step) -> str:
@@ -153,6 +171,25 @@ def _ceiling_ms(record: Record, precision: str) -> float | None:
 
 def _share(least: float | None, middle: float) -> str:
     return UNKNOWN if least is None else f"{number(100 * least / max(middle, LEAST_MS))} %"
+
+
+def _sizes(record: Record) -> list[str]:
+    """Return what is known of the sizes beside the claimed one."""
+    found = size_times.measured(record)
+    return [sentence(found.summary)] if found else []
+
+
+def _by_size(record: Record) -> Table | None:
+    """Return the times at the claimed size and at those beside it; None where no other size was timed."""
+    found = [(size, at, name) for size, at in size_times.by_size(record) for name in by_time(at)]
+    if not found:
+        return None
+    rows = []
+    for size, at, name in found:
+        what, _, time, _, eager, rival, best, _, of_floor, _ = _row(at, name)
+        rows.append((shape(size), what, time, eager, rival, best, of_floor))
+    columns = headings("size", "what", "median", "against_eager", "against_strongest", "strongest", "of_fp32_floor")
+    return Table(message("times.sizes_table", device=record.device.name), columns, tuple(rows), frozenset({2, 3, 4, 6}))
 
 
 def _by_do_bench(record: Record) -> Table | None:

@@ -6,7 +6,7 @@ import pytest
 
 from audit import judge
 from audit.measure import DO_BENCH, OURS
-from audit.measure.samples import ALONE, HOT
+from audit.measure.samples import ALONE, HOT, SIZED
 from audit.model import Finding, Measurement, Record
 from audit.report import content, evidence, figures, times, waterfall
 from audit.report.view import Section
@@ -233,3 +233,67 @@ def test_a_baseline_that_is_wrong_while_timed_is_named_and_compared_with_nothing
     assert "timed calls: eager. No ratio to them counts" in " ".join(map(str, result.paragraphs))
     times = result.tables[0]
     assert {str(row[4]) for row in times.rows} == {"none"}
+
+
+SIZES_MS = {
+    2048: {"baseline:eager": 0.4, "baseline:blocked": 0.3, "register_blocked": 0.1},
+    4095: {"baseline:eager": 3.0},
+}
+
+
+def sized(*, about: dict[str, object] | None = None) -> Record:
+    """The same audit, which timed two more sizes too, one without a right result of the kernel."""
+    record = raced(extra=tuple(
+        timing(name, ms, protocol=SIZED, session=f"N={side}").model_copy(update={"shape": {"N": side}})
+        for side, times_ms in SIZES_MS.items() for name, ms in times_ms.items()
+    ))  # fmt: skip
+    none = "N=4095: register_blocked: wrong in 1 of 2 timed calls chosen at random"
+    entries = [{"sizes": {"N": 2048}, "floor_ms": 0.05, "matrix_unit_floor_ms": 0.01}, {"sizes": {"N": 4095}}]
+    evidence = {"sizes": entries} if about is None else about
+    found = {"probe": "times_at_sizes", "target": "triangular_mm", "outcome": "pass", "evidence": evidence,
+             "summary": f"timed at N=2048, N=4095 too; {none}"}  # fmt: skip
+    return record.model_copy(update={"findings": (*record.findings, Finding.model_validate(found))})
+
+
+def test_other_sizes_have_times_ratios_and_floors_of_their_own() -> None:
+    table = section(sized(), "measured").tables[-1]
+    columns = [str(one) for one in table.columns]
+    known = {(str(row[0]), str(row[1])): dict(zip(columns, map(str, row), strict=True)) for row in table.rows}
+    assert [*known][:4] == [
+        ("N = 2,048", "register_blocked"), ("N = 2,048", "blocked"), ("N = 2,048", "eager"), ("N = 4,095", "eager")
+    ]  # fmt: skip
+    half, claimed = known["N = 2,048", "register_blocked"], known["N = 4,096", "register_blocked"]
+    assert (half["Median"], claimed["Median"]) == ("0.1001 ms", "0.3003 ms")
+    assert half["Against eager"].startswith("4x (")
+    assert half["Against the strongest"].startswith("3x (")
+    assert (half["Of the fp32 floor"], claimed["Of the fp32 floor"]) == ("49.95 %", "113.9 %")
+    assert rows(sized()) == rows(raced()), "the times of the claimed size stay as they are"
+
+
+def test_a_ratio_is_said_to_be_one_of_its_size() -> None:
+    at_others = "at other sizes: N = 2,048: 4x (4 to 4); N = 4,095: NOT MEASURED."
+    assert str(times.honest(sized())).endswith(f"The ratio over eager is that of N = 4,096; {at_others}")
+    assert str(times.honest(raced())).endswith(
+        "The ratio over eager is that of N = 4,096; at other sizes: NOT MEASURED."
+    )
+    text = " ".join(map(str, section(sized(), "measured").paragraphs))
+    assert "timed at N=2048, N=4095 too; N=4095: register_blocked: wrong in 1 of 2 timed calls" in text
+
+
+def test_the_figure_of_sizes_stands_where_there_are_any() -> None:
+    drawn = {figure.name: figure for figure in figures.draw(sized())}
+    alt = "N = 2,048: register_blocked: 0.1001 ms, blocked: 0.3003 ms, eager: 0.4004 ms; N = 4,095: eager: 3.003 ms; "
+    assert f"{alt}N = 4,096: " in drawn["size_times"].alt
+    assert drawn["size_times"].png.startswith(b"\x89PNG")
+    assert "size_times" not in {figure.name for figure in figures.draw(raced())}
+
+
+@pytest.mark.parametrize(
+    "about",
+    [{}, {"sizes": "N"}, {"sizes": [7, {"sizes": 7}, {"sizes": {"M": 8}}]},
+     {"sizes": [{"sizes": {"N": 2048}, "floor_ms": -1.0, "matrix_unit_floor_ms": "0"}] * 20}],
+)  # fmt: skip
+def test_what_others_wrote_about_sizes_breaks_no_report(about: dict[str, object]) -> None:
+    record = sized(about=about)
+    assert section(record, "measured").tables
+    figures.draw(record)

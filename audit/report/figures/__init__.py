@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from audit.model import Record
-from audit.report.figures import ablation, coverage, errors, floors, sizes, times, waterfall
+from audit.report.figures import ablation, coverage, errors, floors, size_times, sizes, times, waterfall
 from audit.report.view import Figure
 
-DRAWN = (coverage, errors, sizes, ablation, floors, waterfall, times)
+DRAWN = (coverage, errors, sizes, ablation, floors, waterfall, times, size_times)
 NAMES = tuple(one.NAME for one in DRAWN)
 
 

@@ -30,9 +30,9 @@ def draw(record: Record) -> Figure | None:
     values = [*known.values(), *(ms for _, ms in floors(record))]
     scale = Scale(min(values) / 1.3, max(values) * 1.3, LEFT, WIDE - RIGHT)
     bottom = HEAD + ROW * len(known)
-    parts = [*_legend(), *floor_lines(record, scale, bottom)]
+    parts = [*legend(), *floor_lines(record, scale, bottom)]
     for place, (name, ms) in enumerate(known.items()):
-        parts += _row(record, name, ms, HEAD + ROW * (place + 0.5), scale)
+        parts += row(record, name, ms, HEAD + ROW * (place + 0.5), scale)
     parts += scale.axis(bottom, message("times.axis"))
     drawing = Drawing(bottom + 40, tuple(parts))
     told = (
@@ -44,7 +44,8 @@ def draw(record: Record) -> Figure | None:
     return Figure(name=NAME, alt=alt, caption=caption, png=raster.png(drawing), drawing=drawing)
 
 
-def _legend() -> Iterator[Part]:
+def legend() -> Iterator[Part]:
+    """Give the key of the dots."""
     yield Dot(10, 10, 5, "cool", "cool")
     yield Words(22, 10, message("times.variant_key"), size=SMALL, wide=LEFT - 22)
     yield Dot(10, 28, 5, "page", "text")
@@ -54,7 +55,7 @@ def _legend() -> Iterator[Part]:
 def floors(record: Record) -> list[tuple[str, float]]:
     """Return the known floors of the record's own GPU in milliseconds, by the ids of their messages."""
     fp32, any_unit = waterfall.floors_ms(record)
-    return [(key, ms) for key, ms in (("times.any_floor", any_unit), ("times.fp32_floor", fp32)) if ms]
+    return [(key, ms) for key, ms in (("times.any_floor", any_unit), ("times.fp32_floor", fp32)) if ms and ms > 0]
 
 
 def floor_lines(record: Record, scale: Scale, bottom: float) -> Iterator[Part]:
@@ -68,7 +69,8 @@ def floor_lines(record: Record, scale: Scale, bottom: float) -> Iterator[Part]:
         yield Words(beside, y, text, size=SMALL, anchor="end" if late else "start", wide=wide)
 
 
-def _row(record: Record, name: str, ms: float, middle: float, scale: Scale) -> Iterator[Part]:
+def row(record: Record, name: str, ms: float, middle: float, scale: Scale) -> Iterator[Part]:
+    """Give the name of a callable, its time with the interval, and its median."""
     rival = name.startswith(PREFIX)
     yield Words(LEFT - 12, middle, evidence.callable_title(name), size=SMALL, anchor="end", wide=LEFT - 12)
     yield Stroke((scale.left, middle), (scale.right, middle), "line")
