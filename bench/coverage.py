@@ -24,7 +24,7 @@ ROOT = Path(__file__).resolve().parents[1]
 sys.path.insert(0, str(ROOT))
 
 from audit.measure.comparison import PROCESSES  # noqa: E402
-from audit.measure.timing import BUDGET_S, HALF_WIDTH, REPEATED_S  # noqa: E402
+from audit.measure.timing import BRIEF_S, BUDGET_S, HALF_WIDTH  # noqa: E402
 from audit.run import blocks  # noqa: E402
 from audit.run.answers import Answers  # noqa: E402
 from audit.run.contents import Content, Contents  # noqa: E402
@@ -195,7 +195,7 @@ def covered_by_processes(scene: Scene, audits: int) -> dict[str, Any]:
     for audit in range(audits):
         ratios = []
         for process in range(PROCESSES):
-            taken = session(scene, audit * PROCESSES + process, REPEATED_S).taken
+            taken = session(scene, audit * PROCESSES + process, BRIEF_S).taken
             ratios.append(ratio(taken[OURS][blocks.COLD], taken[THEIRS][blocks.COLD]))
         whole, (first, *_) = pooled(ratios), ratios
         assert whole.low is not None and whole.high is not None and whole.half_width is not None

@@ -11,7 +11,7 @@ from audit import report
 from audit.report import browser, figures
 from audit.report.formats import Form
 from tests.report.devtools import Page
-from tests.report.test_times import raced
+from tests.report.test_times import sized
 
 pytestmark = pytest.mark.skipif(browser.find() is None, reason="no Chromium or Chrome is installed")
 VIEWS = [(width, scheme) for width in (1280, 390) for scheme in ("light", "dark")]
@@ -86,7 +86,7 @@ def page(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Page]:
 def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     made = tmp_path_factory.mktemp("report")
     for language in ("en", "ja"):
-        report.render(raced(), made, Form(language, ("html",)))
+        report.render(sized(), made, Form(language, ("html",)))
     return made
 
 

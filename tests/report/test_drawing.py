@@ -20,7 +20,7 @@ from audit.report.formats import Form
 from audit.report.translation import translated
 from tests.conftest import some
 from tests.report.fixture import triangular
-from tests.report.test_times import raced
+from tests.report.test_times import raced, sized
 
 CSS = (Path(report.__file__).parent / "templates" / "report.css").read_text(encoding="utf-8")
 HOSTILE = "</text><script>alert(1)</script> \" onload='x' & \u202eodd \x1b[31m"
@@ -97,7 +97,7 @@ def test_right_wrong_and_inherited_stay_apart_in_grey() -> None:
 
 
 def test_figures_speak_the_language_of_the_page() -> None:
-    view = content.build(raced(), figures.draw(raced()))
+    view = content.build(sized(), figures.draw(sized()))
     text = html.render(translated(view, "ja"))
     shown = [" ".join("".join(root.itertext()).split()) for root in map(ElementTree.fromstring, svgs(text))]
     assert len(shown) == len(figures.NAMES) - 1
@@ -107,7 +107,7 @@ def test_figures_speak_the_language_of_the_page() -> None:
 
 
 def test_the_figures_of_a_page_have_no_names_that_could_collide(tmp_path: Path) -> None:
-    report.render(raced(), tmp_path, Form("en", ("html",)))
+    report.render(sized(), tmp_path, Form("en", ("html",)))
     found = svgs((tmp_path / "report.html").read_text(encoding="utf-8"))
     assert len(found) == len(figures.NAMES) - 1
     assert not any(re.search(r"\b(id|class|href|clip-path)=|url\(", one) for one in found)

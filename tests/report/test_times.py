@@ -241,13 +241,13 @@ SIZES_MS = {
 }
 
 
-def sized(*, about: dict[str, object] | None = None) -> Record:
+def sized(*, about: dict[str, object] | None = None, right: bool = False) -> Record:
     """The same audit, which timed two more sizes too, one without a right result of the kernel."""
-    record = raced(extra=tuple(
+    record = raced(right=right, extra=tuple(
         timing(name, ms, protocol=SIZED, session=f"N={side}").model_copy(update={"shape": {"N": side}})
         for side, times_ms in SIZES_MS.items() for name, ms in times_ms.items()
     ))  # fmt: skip
-    none = "N=4095: register_blocked: wrong in 1 of 2 timed calls chosen at random"
+    none = "N=4095: register_blocked: wrong in 1 of 2 timed calls chosen at random; in block 7: 1 of 16 elements wrong"
     entries = [{"sizes": {"N": 2048}, "floor_ms": 0.05, "matrix_unit_floor_ms": 0.01}, {"sizes": {"N": 4095}}]
     evidence = {"sizes": entries} if about is None else about
     found = {"probe": "times_at_sizes", "target": "triangular_mm", "outcome": "pass", "evidence": evidence,

@@ -25,7 +25,7 @@ from audit.report.view import Block, Code, Link, Quoted, Report, mapped
 from audit.review.rules import RULES
 from tests.conftest import opened, some
 from tests.report.fixture import measured, swept, triangular
-from tests.report.test_times import raced
+from tests.report.test_times import raced, sized
 
 PACKAGE = Path(audit.__file__).parent
 PUBLISHED = sorted((PACKAGE.parent / "reports").rglob("record.json"))
@@ -180,7 +180,7 @@ def records() -> dict[str, Record]:
     right = triangular(defects=False)
     empty = triangular().model_copy(update={"findings": (), "ladder": (), "verdict": Verdict(name="incomplete")})
     made = {"wrong": triangular(), "right": measured(right), "incomplete": empty, "timed": raced(right=True),
-            "uncleared": raced(), "sizes": swept(right)}  # fmt: skip
+            "uncleared": raced(), "sized": sized(), "sizes": swept(right)}  # fmt: skip
     return made | {f"{path.parents[1].name}-{path.parent.name}": opened(path) for path in PUBLISHED}
 
 
