@@ -5,7 +5,7 @@ A stale result on the default stream, as from a side stream without a wait, is p
 the result is right once the device is idle. A result that is stale only on a stream of the caller, as after a launch on
 the legacy default stream, is a hint: it works as long as no caller uses one. A result of another shape than the right
 one is stale too. Work on another stream may end in time by chance: the largest size is asked too, where it takes
-longer, and torch's other streams are busy meanwhile.
+longer, and torch's other streams are busy while the default one is asked.
 """
 
 from __future__ import annotations

@@ -106,14 +106,12 @@ OF_A_PRIORITY, PRIORITIES = 32, (0, -1)
 """The streams of each priority, which torch hands out in turn."""
 
 
-def occupy_others(current: torch.cuda.Stream) -> None:
-    """Let torch's other streams sleep twice as long as the current one will: work that is sent there may else be done
-    in time by chance."""
+def occupy_streams() -> None:
+    """Let torch's streams sleep twice as long as the default one will: work that is sent there may else be done in time
+    by chance."""
     for priority in PRIORITIES * OF_A_PRIORITY:
-        other = torch.cuda.Stream(priority=priority)  # type: ignore[no-untyped-call]
-        if other != current:
-            with torch.cuda.stream(other):
-                torch.cuda._sleep(2 * SLEEP_CYCLES)  # type: ignore[no-untyped-call]
+        with torch.cuda.stream(torch.cuda.Stream(priority=priority)):  # type: ignore[no-untyped-call]
+            torch.cuda._sleep(2 * SLEEP_CYCLES)  # type: ignore[no-untyped-call]
 
 
 def call_behind(
@@ -121,8 +119,10 @@ def call_behind(
 ) -> tuple[object, tuple[torch.Tensor, ...]]:
     """Call a function on a stream that first sleeps, then writes the values into the buffers.
 
-    A kernel outside that stream reads the earlier contents of the buffers, and on another stream of torch's it ends
-    after the result is read, unless that stream is waited for.
+    A kernel outside that stream reads the earlier contents of the buffers. Beside the default stream, torch's other
+    streams sleep longer: a kernel there ends after the result is read, unless that stream is waited for. Beside another
+    stream they do not sleep: the GPU has fewer queues than torch has streams, and a launch on the default stream would
+    wait in one of them until the inputs are written.
 
     Args:
         call: the function.
@@ -139,7 +139,8 @@ def call_behind(
     with torch.cuda.stream(current):
         call(*buffers)  # leaves freed blocks on this stream: an allocation by the driver would wait for the sleep
         torch.cuda.synchronize()
-        occupy_others(current)
+        if stream == "default":
+            occupy_streams()
         torch.cuda._sleep(SLEEP_CYCLES)  # type: ignore[no-untyped-call]
         write_all(buffers, there)
         result = own(call(*buffers))

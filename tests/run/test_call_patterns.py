@@ -10,7 +10,7 @@ import pytest
 import torch
 
 from audit.run.arguments import Arguments
-from audit.run.call_patterns import OF_A_PRIORITY, PRIORITIES, InTurn, occupy_others
+from audit.run.call_patterns import OF_A_PRIORITY, PRIORITIES, InTurn, occupy_streams
 from audit.run.device import SessionDevice
 from audit.run.raw_memory import SLEEP_CYCLES
 from audit.run.stopwatch import LEAST_FLUSH_BYTES
@@ -84,7 +84,7 @@ def test_what_a_call_changes_is_put_back(sums: bool) -> None:
     assert event["differing"] == []
 
 
-def test_every_other_stream_sleeps_longer_than_the_current_one(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_each_stream_of_torch_sleeps_longer_than_the_default_one(monkeypatch: pytest.MonkeyPatch) -> None:
     handed, slept, now = dict.fromkeys(PRIORITIES, 0), dict[str, int](), [""]
 
     def stream(priority: int) -> str:
@@ -99,7 +99,6 @@ def test_every_other_stream_sleeps_longer_than_the_current_one(monkeypatch: pyte
     monkeypatch.setattr(torch.cuda, "Stream", stream)
     monkeypatch.setattr(torch.cuda, "stream", on)
     monkeypatch.setattr(torch.cuda, "_sleep", lambda cycles: slept.update({now[0]: cycles}))
-    occupy_others(cast(Any, "0: 5"))
-    assert len(slept) == 2 * OF_A_PRIORITY - 1
-    assert "0: 5" not in slept
+    occupy_streams()
+    assert len(slept) == 2 * OF_A_PRIORITY
     assert min(slept.values()) > SLEEP_CYCLES
