@@ -1,8 +1,9 @@
 """How fast the variants of triangular_mm are: `python bench/ladder.py --out FILE`, on a machine with a GPU.
 
-Times every repair and the baselines in one process: rounds in which each is called once, in an order drawn anew, behind
-a write that fills the L2 cache. Raw samples are kept, and each kernel's own time by the profiler: what a variant's
-second launch takes is what it takes from inputs prepared before. Errors are against float64, relative, in norm.
+Times every repair and every baseline of `reference.py` in one process: rounds in which each is called once, in an order
+drawn anew, behind a write that fills the L2 cache. Raw samples are kept, and each kernel's own time by the profiler:
+what a variant's second launch takes is what it takes from inputs prepared before. `triton.testing.do_bench` times each
+as well, its median with the 20th and 80th percentile. Errors are against float64, relative, in norm.
 """
 
 from __future__ import annotations
@@ -11,16 +12,19 @@ import argparse
 import json
 import os
 import random
+import re
 import statistics
 import sys
 import tempfile
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
+from importlib.metadata import version
 from pathlib import Path
 from typing import Any
 
 import torch
 from torch.profiler import ProfilerActivity, profile
+from triton.testing import do_bench
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
@@ -30,7 +34,8 @@ from audit.build.cuda.device import fast_digests, flags_of
 from audit.run.oracle import baselines_of, load_reference
 
 CLAIM = Path(__file__).resolve().parents[1] / "kernels/triangular_mm"
-BASELINES = ("eager", "eager_tf32", "blocked")
+GPUS = ("T4", "L4", "A100", "H100", "H200")
+NOT_MEASURED = "NOT MEASURED"
 SIZES = (1, 33, 255, 1000, 4095, 4096)
 SIDE = 4096
 FLUSH_BYTES = 256 << 20
@@ -55,8 +60,7 @@ def main() -> None:
 
 
 def _baselines() -> dict[str, Way]:
-    known = baselines_of(load_reference(CLAIM / "reference.py"))
-    return {name: known[name] for name in BASELINES} | {"float16": _float16}
+    return baselines_of(load_reference(CLAIM / "reference.py")) | {"float16": _float16}
 
 
 def _float16(a: torch.Tensor, b: torch.Tensor) -> torch.Tensor:
@@ -97,6 +101,7 @@ def _measured(ways: dict[str, Way], rounds: int) -> dict[str, dict[str, Any]]:
         name: {
             "relative_error": errors[name],
             "median_ms": statistics.median(samples[name]),
+            "do_bench_ms": _by_do_bench(ways[name]),
             "kernels_ms": _kernels(ways[name]),
             "samples_ms": samples[name],
         }
@@ -133,6 +138,13 @@ def _samples(ways: dict[str, Way], rounds: int) -> dict[str, list[float]]:
     return samples
 
 
+def _by_do_bench(way: Way) -> dict[str, float]:
+    """Triton's own benchmark function with its defaults: median, 20th and 80th percentile in milliseconds."""
+    a, b = _inputs(SIDE)
+    middle, low, high = do_bench(lambda: way(a, b), quantiles=[0.5, 0.2, 0.8])
+    return {"median": middle, "p20": low, "p80": high}
+
+
 def _kernels(way: Way) -> dict[str, float]:
     """Median milliseconds of each kernel of a call by its name, as the profiler sees it."""
     a, b = _inputs(SIDE)
@@ -151,15 +163,33 @@ def _kernels(way: Way) -> dict[str, float]:
 
 def _machine() -> dict[str, Any]:
     card = torch.cuda.get_device_properties(0)
-    return {"gpu": card.name, "multiprocessors": card.multi_processor_count, "torch": torch.__version__}
+    versions = {"torch": torch.__version__, "triton": version("triton")}
+    return {"gpu": card.name, "multiprocessors": card.multi_processor_count, **versions}
 
 
 def _show(numbers: dict[str, Any]) -> None:
-    print(f"{numbers['machine']['gpu']}, torch {numbers['machine']['torch']}, N = {numbers['side']}")
+    where = numbers["machine"]
+    print(f"{where['gpu']}, torch {where['torch']}, triton {where['triton']}, N = {numbers['side']}")
     eager = numbers["ways"]["eager"]["median_ms"]
     for name, row in numbers["ways"].items():
         worst = max(row["relative_error"].values())
         print(f"{name:18} {row['median_ms']:8.4f} ms   {eager / row['median_ms']:6.2f}x   error {worst:.1e}")
+    print(*do_bench_table(numbers), sep="\n")
+
+
+def do_bench_table(numbers: dict[str, Any]) -> list[str]:
+    """The times by do_bench as Markdown, the fastest first, with a column for each of `GPUS`."""
+    name = numbers["machine"]["gpu"]
+    here = next((one for one in re.findall(r"\w+", name) if one in GPUS), name)
+    columns = tuple(dict.fromkeys((*GPUS, here)))
+    ways = sorted(numbers["ways"].items(), key=lambda way: way[1]["do_bench_ms"]["median"])
+    lines = [f"| do_bench, ms | {' | '.join(columns)} |", "|---" * (1 + len(columns)) + "|"]
+    for name, row in ways:
+        ms = row["do_bench_ms"]
+        time = f"{ms['median']:.4f} ({ms['p20']:.4f} to {ms['p80']:.4f})"
+        cells = (time if gpu == here else NOT_MEASURED for gpu in columns)
+        lines.append(f"| `{name}` | {' | '.join(cells)} |")
+    return lines
 
 
 if __name__ == "__main__":

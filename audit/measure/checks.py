@@ -24,6 +24,7 @@ from audit.measure.samples import (
     order_effect,
 )
 from audit.model import Finding, Measurement
+from audit.run.timing_requests import EMPTY, GRAPHED
 
 SAME_TWICE = "same_twice"
 FLUSH = "l2_flush"
@@ -43,10 +44,13 @@ ORDER_BOUND = 0.05
 DISAGREEMENT, SLACK_MS = 1.25, 0.05
 """Two clocks disagree where one exceeds the other by more than this factor and these milliseconds: a launch and a
 synchronisation cost the host's clock some 0.03 ms."""
-OUTSIDE_PROFILE, PROFILE_SLACK_MS = 0.1, 0.02
-"""The share and the milliseconds by which events may be below the profiler's busy time, or above its span."""
-DO_BENCH_SHARE, DO_BENCH_MS = 0.05, 0.001
-"""The share and the step of the events' clock by which medians of do_bench and of the blocks may differ."""
+APART, CLOCK_MS = 0.05, 0.001
+"""The share and the step of the events' clock by which the blocks and another timer may differ."""
+PROFILE_MS = 0.005
+"""The milliseconds by which events, less their own cost, may be outside the profiler's times beside that share: gaps
+between two launches vary as much."""
+TIMERS = {DO_BENCH: ("triton.testing.do_bench", "do_bench_ms"), GRAPHED: ("a CUDA graph of the call", "graph_ms")}
+"""Other timers of one callable: their names, and the keys of their medians in the evidence."""
 
 
 def about(measurements: Sequence[Measurement], session: str, *, target: str) -> list[Finding]:
@@ -54,7 +58,7 @@ def about(measurements: Sequence[Measurement], session: str, *, target: str) -> 
     own = [one for one in measurements if one.session == session]
     names = sorted({one.variant for one in own})
     entries = [same_twice(own, session, target=target), flush(own, target=target)]
-    entries += [by_do_bench([*own, *found(measurements, name, DO_BENCH)], name) for name in names]
+    entries += [by_timer([*own, *found(measurements, name, timer)], name, timer) for timer in TIMERS for name in names]
     entries += [check(own, name) for name in names for check in (by_host_clock, by_profiler, by_order, by_contents)]
     return [one for one in entries if one is not None]
 
@@ -106,28 +110,32 @@ def by_contents(measurements: Sequence[Measurement], name: str) -> Finding | Non
 
 
 def by_profiler(measurements: Sequence[Measurement], name: str) -> Finding | None:
-    """Return a hint if the time of CUDA events is outside the profiler's times of the call's kernels."""
+    """Return a hint if CUDA events, less their own cost, are outside the profiler's times of the call's kernels. Their
+    cost is what they say of an empty kernel beyond that kernel."""
     events = median_ms(measurements, name)
     busy, span = median_ms(measurements, name, BUSY), median_ms(measurements, name, SPAN)
     if events is None or busy is None or span is None:
         return None
-    low, high = busy * (1 - OUTSIDE_PROFILE) - PROFILE_SLACK_MS, span * (1 + OUTSIDE_PROFILE) + PROFILE_SLACK_MS
-    if low <= events <= high:
+    empty, kernel = median_ms(measurements, EMPTY, ALONE), median_ms(measurements, EMPTY, SPAN)
+    cost = max(0.0, empty - kernel) if empty is not None and kernel is not None else 0.0
+    if busy * (1 - APART) - PROFILE_MS <= events - cost <= span * (1 + APART) + PROFILE_MS:
         return None
     text = f"CUDA events say {events:.4g} ms; the profiler saw kernels busy for {busy:.4g} ms within {span:.4g} ms"
     unseen = ": work ran that events do not see, or others had the GPU in between"
     text += ": the host's launches are part of the time" if events > span else unseen
-    return _finding(TIMING, name, False, text, {"events_ms": events, "busy_ms": busy, "span_ms": span})
+    evidence: dict[str, JsonValue] = {"events_ms": events, "busy_ms": busy, "span_ms": span, "events_cost_ms": cost}
+    return _finding(TIMING, name, False, text, evidence)
 
 
-def by_do_bench(measurements: Sequence[Measurement], name: str) -> Finding | None:
-    """Return a hint if do_bench, which calls one callable repeatedly, measures another time than the blocks."""
-    blocks, alone = median_ms(measurements, name), median_ms(measurements, name, DO_BENCH)
-    if blocks is None or alone is None or abs(alone - blocks) <= DO_BENCH_SHARE * blocks + DO_BENCH_MS:
+def by_timer(measurements: Sequence[Measurement], name: str, protocol: str) -> Finding | None:
+    """Return a hint if one of `TIMERS`, which calls one callable repeatedly, measures another time than the blocks."""
+    blocks, alone = median_ms(measurements, name), median_ms(measurements, name, protocol)
+    if blocks is None or alone is None or abs(alone - blocks) <= APART * blocks + CLOCK_MS:
         return None
-    text = f"triton.testing.do_bench says {alone:.4g} ms, the interleaved blocks {blocks:.4g} ms"
+    timer, key = TIMERS[protocol]
+    text = f"{timer} says {alone:.4g} ms, the interleaved blocks {blocks:.4g} ms"
     text += f": {100 * (alone / blocks - 1):+.0f} %"
-    return _finding(TIMING, name, False, text, {"do_bench_ms": alone, "blocks_ms": blocks})
+    return _finding(TIMING, name, False, text, {key: alone, "blocks_ms": blocks})
 
 
 def by_order(measurements: Sequence[Measurement], name: str) -> Finding | None:

@@ -51,7 +51,7 @@ def baseline(name: str, reference: ModuleType, sets: list[Inputs]) -> Indexed:
     if plain not in named:
         known = ", ".join([*named, *COMPILED, CUDNN, *(f"{GRAPH}{one}" for one in named)])
         raise LookupError(f"unknown baseline {name}; known: {known}")
-    return over(named[name], sets) if name in named else _graph(named[plain], sets)
+    return over(named[name], sets) if name in named else graph(named[plain], sets)
 
 
 def names(path: Path, sets: list[Inputs]) -> tuple[ModuleType, list[str]]:
@@ -88,7 +88,7 @@ def use_disk_cache(own: Path, *, workers: int) -> None:
     os.environ["TORCHINDUCTOR_COMPILE_THREADS"] = str(workers if surroundings.settings_are_closed() else 1)
 
 
-def _graph(function: Callable[..., Any], sets: list[Inputs]) -> Indexed:
+def graph(function: Callable[..., Any], sets: list[Inputs]) -> Indexed:
     """Capture a function as one CUDA graph for each set of inputs: no launch overhead, static output."""
     captured = [_captured(function, inputs) for inputs in sets]
 

@@ -23,12 +23,12 @@ from audit.run.oracle import load_reference
 from audit.run.other_clocks import watch
 from audit.run.outputs import KeptOutputs
 from audit.run.stopwatch import Stopwatch, Timed, ceilings
-from audit.run.timing_requests import EMPTY, EMPTY_CALLS, Protocol
+from audit.run.timing_requests import EMPTY, EMPTY_CALLS, GRAPHED, Protocol
 
 Events = Iterator[dict[str, Any]]
 AGAIN = "control:again:"
 EAGER = f"{PREFIX}eager"
-EMPTY_SAMPLES = 20
+EMPTY_SAMPLES, GRAPH_SAMPLES = 20, 10
 
 
 def _interleaved(request: timing_requests.Interleaved, writer: EventWriter) -> Events:
@@ -65,7 +65,8 @@ def _interleaved(request: timing_requests.Interleaved, writer: EventWriter) -> E
 
 
 def _around(calls: dict[str, Indexed], request: timing_requests.Interleaved, stopwatch: Stopwatch) -> Events:
-    """Measure do_bench of each callable, this GPU's ceilings, then the profiler, each where it is asked for."""
+    """Measure do_bench of each callable, this GPU's ceilings, then CUDA graphs of the variants and the profiler, each
+    where it is asked for."""
     if request.published:
         yield from by_do_bench(calls, {EAGER: request.published}, others=request.published[:1])
     if request.ceilings:
@@ -74,6 +75,7 @@ def _around(calls: dict[str, Indexed], request: timing_requests.Interleaved, sto
         yield from ceilings(stopwatch)
     if not request.profile:
         return
+    yield from _by_graph({one.name: calls[one.name] for one in request.variants if one.name in calls}, stopwatch)
     empty = stopwatch.empty()
     stopwatch.cold([Timed(empty)])  # loads the kernel
     yield {"variant": EMPTY, "samples_ms": stopwatch.cold([Timed(empty)] * EMPTY_SAMPLES)}
@@ -111,6 +113,18 @@ def _session(blocks: Blocks, request: timing_requests.Interleaved) -> Events:
             for how, samples in by_clock.items():
                 yield {"variant": name, "how": how, **vars(samples)}
     yield {"session": ended}
+
+
+def _by_graph(calls: dict[str, Indexed], stopwatch: Stopwatch) -> Events:
+    """Time each callable as a CUDA graph; one that cannot be captured, as with other streams, has no such time."""
+    for name, call in calls.items():
+        try:
+            replay = callables.graph(call, [[0]])
+            stopwatch.cold([Timed(partial(replay, 0))])  # the first replay loads the graph
+            times = stopwatch.cold([Timed(partial(replay, 0))] * GRAPH_SAMPLES)
+        except Exception:  # claimed code may raise anything while it is captured
+            continue
+        yield {"variant": name, "protocol": GRAPHED, "samples_ms": times}
 
 
 def _profile(calls: dict[str, Indexed], times: int, stopwatch: Stopwatch) -> Events:

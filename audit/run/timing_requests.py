@@ -11,6 +11,8 @@ from audit.run.requests import Request, Sizes
 
 EMPTY = "control:empty kernel"
 """A callable of one tiny kernel."""
+GRAPHED = "CUDA events, L2 cold, CUDA graph of the call"
+"""The protocol of a variant's call captured as a CUDA graph, which is free of the host's launches."""
 EMPTY_CALLS, READINGS = 1000, 5
 """Calls of the empty kernel between two messages, and pairs of messages about a callable that is timed alone."""
 

@@ -17,6 +17,7 @@ from audit.measure.outputs import classed, tolerance_of, verified
 from audit.measure.samples import ALONE, ALONE_HOT, BUSY, DO_BENCH, HOST_CLOCK, OURS, SPAN, measurements_of
 from audit.model import Measurement
 from audit.run.results import digest_of
+from audit.run.timing_requests import EMPTY, GRAPHED
 from tests.measure.stand_in import EXPECTED, GPU, case, samples, state
 
 CLAIM = claims.load("triangular_mm").claim
@@ -76,14 +77,43 @@ def test_clocks_that_disagree_are_a_hint(host_ms: float, busy_ms: float, span_ms
     assert all(words in one.summary for one, words in zip(result, found, strict=True))
 
 
+@pytest.mark.parametrize(
+    ("busy_ms", "span_ms", "cost_ms", "agrees"),
+    [
+        (0.299, 0.3003, 0.0, True),
+        (0.29, 0.2809, 0.0, False),  # 0.3003 ms by events is 6.9 % and 5 us over the span
+        (0.28, 0.2825, 0.0, True),
+        (0.32, 0.325, 0.0, True),
+        (0.3225, 0.325, 0.0, False),
+        (0.01, 0.011, 0.289, True),  # of 0.3003 ms the events themselves take 0.289
+        (0.01, 0.011, 0.28, False),
+    ],
+)
+def test_events_lie_within_5_percent_of_the_profilers_times_but_for_their_own_cost(
+    busy_ms: float, span_ms: float, cost_ms: float, agrees: bool
+) -> None:
+    own = [*raced(samples("wmma", 0.3)), alone("wmma", busy_ms, BUSY), alone("wmma", span_ms, SPAN),
+           alone(EMPTY, 0.002 + cost_ms, ALONE), alone(EMPTY, 0.002, SPAN)]  # fmt: skip
+    found = checks.by_profiler(own, "wmma")
+    assert (found is None) is agrees
+    if found is not None:
+        assert (found.grade, found.evidence["events_cost_ms"]) == ("hint", pytest.approx(cost_ms))
+
+
 @pytest.mark.parametrize(("ms", "agrees"), [(0.3, True), (0.315, True), (0.33, False), (0.27, False)])
-def test_do_bench_that_disagrees_with_the_blocks_is_a_hint(ms: float, agrees: bool) -> None:
-    known = [*raced(samples("wmma", 0.3)), alone("wmma", ms, DO_BENCH).model_copy(update={"session": ""})]
-    about = [one for one in checks.about(known, "ladder", target="claim") if "do_bench" in one.summary]
+@pytest.mark.parametrize(("timer", "session"), [(DO_BENCH, ""), (GRAPHED, "ladder")])
+def test_another_timer_that_disagrees_with_the_blocks_is_a_hint(
+    timer: str, session: str, ms: float, agrees: bool
+) -> None:
+    known = [*raced(samples("wmma", 0.3)), alone("wmma", ms, timer).model_copy(update={"session": session})]
+    about = checks.about(known, "ladder", target="claim")
     assert len(about) == (0 if agrees else 1)
     if not agrees:
-        assert (about[0].grade, about[0].target) == ("hint", "wmma")
+        assert (about[0].probe, about[0].grade, about[0].target) == ("timing", "hint", "wmma")
+        name, key = checks.TIMERS[timer]
+        assert about[0].summary.startswith(f"{name} says {ms:g} ms, the interleaved blocks 0.3003 ms")
         assert about[0].summary.endswith(f"{100 * (ms / 0.3003 - 1):+.0f} %")
+        assert about[0].evidence[key] == ms
 
 
 def test_an_effect_of_the_order_is_told() -> None:
