@@ -1,31 +1,41 @@
-"""What an audit says on a GPU that is not left alone: `python bench/disturbed.py [--out FILE]`, on such a machine.
+"""What sessions say on a GPU that is not left alone: `python bench/disturbed.py [--deadline 90] [--out FILE]`.
 
-The same audit three times: on a quiet card, beside a process that multiplies matrices all the time, and beside one that
-does so in bursts. Printed: each variant's ratio and word against eager, and what the report says about the card.
+The session of an audit, with its control, over and over: on a quiet card, beside a process that multiplies matrices all
+the time, and beside one that does so in bursts. Counted: the words of each variant's ratio to eager, and how often one
+that is not inconclusive lies off the quiet card's ratio. The deadline, in seconds, ends it.
 """
 
 from __future__ import annotations
 
 import argparse
 import json
-import os
 import subprocess
 import sys
-import tempfile
+import time
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from pathlib import Path
+from statistics import median
 from typing import Any
 
-ROOT = Path(__file__).resolve().parents[1]
-sys.path.insert(0, str(ROOT))
+sys.path.insert(0, str(Path(__file__).resolve().parent))
 
-from audit.judge import BASELINE  # noqa: E402
-from audit.measure import compared  # noqa: E402
-from audit.model import Record, store  # noqa: E402
+import timing  # first: it makes the kit importable
+import torch
 
-CLAIM = "triangular_mm"
-NEIGHBOUR = """
+from audit.build.cuda import gpu
+from audit.measure.timing import BUDGET_S, HALF_WIDTH
+from audit.run import other_clocks
+from audit.run.blocks import Plan
+from audit.run.ratios import Ratio, ratio
+
+STARTED = "started"
+NEIGHBOUR = f"""
 import random, sys, time, torch
 half = torch.randn(8192, 8192, device="cuda", dtype=torch.half)
+torch.cuda.synchronize()
+print("{STARTED}", flush=True)
 while True:
     until = time.monotonic() + 0.5 * random.random()
     while time.monotonic() < until:
@@ -35,56 +45,85 @@ while True:
     if sys.argv[1] == "bursts":
         time.sleep(1.5 * random.random())
 """
-ABOUT_THE_CARD = ("clocks", "same_twice", "l2_flush", "order_effect", "timing", "clocks_agree", "neighbours")
+WAYS = ("quiet", "steady", "bursts")
+Session = dict[str, Ratio]
+"""The ratio to eager of each variant, and that of the control."""
 
 
 def main() -> None:
-    """Runs the audits, prints a table and, with `--out`, writes the numbers."""
+    """Times, prints and, with `--out`, writes the numbers after each way."""
     parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--deadline", type=float, default=90.0, help="seconds for everything")
     parser.add_argument("--out", type=Path, help="a JSON file for the numbers")
     asked = parser.parse_args()
-    numbers: dict[str, Any] = {}
-    with tempfile.TemporaryDirectory(prefix="audit-bench-") as folder:
-        audited(Path(folder) / "warm", Path(folder) / "cache")
-        for how in ("quiet", "steady", "bursts"):
-            numbers[how] = told(beside(how, Path(folder) / how, Path(folder) / "cache"))
-            print(f"{how}:", json.dumps(numbers[how], indent=1), flush=True)
-    if asked.out:
-        asked.out.write_text(json.dumps(numbers, indent=1) + "\n", encoding="utf-8")
+    began, card = time.monotonic(), gpu.find()
+    calls, contents = timing.callables_of(timing.at_hand(card))
+    raced = {name: calls[name] for name in (timing.EAGER, *timing.VARIANTS)}
+    numbers: dict[str, Any] = {"gpu": card.name, "driver": card.driver, "torch": torch.__version__}
+    found: dict[str, list[Session]] = {}
+    for left, way in zip((3, 2, 1), WAYS, strict=True):
+        until = time.monotonic() + (began + asked.deadline - time.monotonic()) / left
+        with neighbour(way):
+            driver = other_clocks.watch(str(torch.cuda.get_device_properties(0).uuid))
+            found[way], states = [], list[dict[str, Any]]()
+            while time.monotonic() < until:
+                found[way].append(session(raced, contents, seed=len(found[way])))
+                states += [driver.state()] if driver else []
+        numbers[way] = {**counted(found[way], found["quiet"]), "card": states[:: max(1, len(states) // 5)]}
+        print(f"{way}, after {time.monotonic() - began:.0f} s:", json.dumps(numbers[way]), flush=True)
+        if asked.out:
+            asked.out.write_text(json.dumps(numbers, indent=1) + "\n", encoding="utf-8")
 
 
-def beside(how: str, out: Path, cache: Path) -> Record:
-    """The audit while a neighbour is at work, or none."""
-    if how == "quiet":
-        return audited(out, cache)
-    with subprocess.Popen([sys.executable, "-c", NEIGHBOUR, how]) as neighbour:
+@contextmanager
+def neighbour(way: str) -> Iterator[None]:
+    """Have a process at work on the same card, or none on a quiet one."""
+    if way == "quiet":
+        yield
+        return
+    with subprocess.Popen([sys.executable, "-c", NEIGHBOUR, way], stdout=subprocess.PIPE, text=True) as other:
         try:
-            return audited(out, cache)
+            assert other.stdout is not None
+            if STARTED not in other.stdout.readline():
+                raise RuntimeError("the neighbour did not start")
+            yield
         finally:
-            neighbour.kill()
+            other.kill()
 
 
-def audited(out: Path, cache: Path) -> Record:
-    """One audit as a user starts it."""
-    command = [sys.executable, "-m", "audit", "run", CLAIM, "--device", "cuda", "--out", str(out)]
-    env = {**os.environ, "AUDIT_CACHE": str(cache)}
-    subprocess.run(command, cwd=ROOT, env=env, check=True, stdout=subprocess.DEVNULL)
-    return store.read(out / "record.json")
+def session(raced: dict[str, Any], contents: Any, *, seed: int) -> Session:
+    """One session of an audit with those callables, one of which is timed twice."""
+    blocks = timing.warm(raced, contents, seed=seed)
+    again = blocks.fastest()
+    blocks.repeat(again, f"{timing.AGAIN}{again}")
+    blocks.run(Plan(BUDGET_S, HALF_WIDTH), between=lambda _: None)
+    ratios = {name: ratio(timing.cold(blocks, name), timing.cold(blocks, timing.EAGER)) for name in timing.VARIANTS}
+    return {**ratios, timing.AGAIN: ratio(timing.cold(blocks, again), timing.cold(blocks, f"{timing.AGAIN}{again}"))}
 
 
-def told(record: Record) -> dict[str, Any]:
-    """Verdict, ratios with their words, and the findings about the card that are not a pass, or speak of it."""
-    passing = [rung.variant for rung in record.ladder if rung.state == "passed"]
-    ratios = {name: compared(record.measurements, name, BASELINE) for name in passing}
-    card = [one for one in record.findings if one.probe in ABOUT_THE_CARD]
-    return {
-        "gpu": record.device.name,
-        "verdict": record.verdict.name,
-        "passed": len(passing),
-        "against_eager": {name: f"{one.word}: {one.sentence()}" for name, one in ratios.items() if one is not None},
-        "about_the_card": [f"{one.probe} ({one.target}): {one.outcome}: {one.summary}" for one in card
-                           if one.outcome != "pass" or one.probe in ("clocks", "neighbours")],
-    }  # fmt: skip
+def counted(found: Sequence[Session], quiet: Sequence[Session]) -> dict[str, Any]:
+    """The words of each ratio, where the control came out as the same and where not, and beside the `quiet` sessions:
+    conclusions of another word, and conclusions whose interval does not hold the median ratio, with the farthest."""
+    values: dict[str, Any] = {
+        "sessions": len(found),
+        "controls_not_the_same": sum(one[timing.AGAIN].word != "same" for one in found),
+    }
+    for name in [one for one in (quiet[0] if quiet else {}) if one != timing.AGAIN]:
+        true, word = (
+            median(one[name].value for one in quiet),
+            Counter(one[name].word for one in quiet).most_common(1)[0][0],
+        )
+        taken = [(one[name], one[timing.AGAIN].word == "same") for one in found]
+        concluded = [one for one, same in taken if same and one.word != "inconclusive"]
+        off = [one for one in concluded if not timing.holds(one, true)]
+        values[name] = {
+            "quiet_ratio": true,
+            "words": dict(Counter(one.word if same else "inconclusive" for one, same in taken)),
+            "another_word": sum(one.word != word for one in concluded),
+            "interval_off": len(off),
+            "farthest": max((abs(one.value / true - 1) for one in off), default=0.0),
+        }
+    return values
 
 
 if __name__ == "__main__":

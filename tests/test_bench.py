@@ -9,6 +9,8 @@ from types import ModuleType
 
 import pytest
 
+from audit.run.ratios import Ratio
+
 BENCH = Path(__file__).parents[1] / "bench"
 SCRIPTS = sorted(BENCH.glob("*.py"))
 
@@ -53,3 +55,55 @@ def test_the_ladders_do_bench_table_is_sorted_and_says_where_nobody_measured(
 def test_the_ladder_has_every_baseline_of_the_claim(monkeypatch: pytest.MonkeyPatch) -> None:
     ladder = loaded(BENCH / "ladder.py", monkeypatch)
     assert {"eager", "eager_tf32", "blocked", "diagonals", "diagonals_tf32", "diagonals_fp16"} <= {*ladder._baselines()}
+
+
+def one(value: float, half: float = 0.01) -> Ratio:
+    return Ratio(value, value - half, value + half, 12)
+
+
+def test_false_alarms_and_intervals_that_hold_one_are_counted_by_callable(monkeypatch: pytest.MonkeyPatch) -> None:
+    timing = loaded(BENCH / "timing.py", monkeypatch)
+    sessions = [{"a": one(1.0), "b": one(1.005)}, {"a": one(1.015), "b": one(0.9)}, {"a": one(1.0), "b": one(1.05)}]
+    counted = timing.of_sessions(sessions)
+    assert (counted["sessions"], counted["sessions_with_an_alarm"]) == (3, 2)
+    assert counted["words"] == {"a": {"same": 2, "inconclusive": 1}, "b": {"same": 1, "slower": 1, "faster": 1}}
+    assert counted["holds_one"] == {"a": 66.7, "b": 33.3}
+    assert counted["largest_difference"] == {"a": pytest.approx(0.015), "b": pytest.approx(0.1)}
+    assert timing.of_sessions([])["sessions"] == 0
+
+
+def test_intervals_are_held_against_the_processes_that_they_do_not_rest_on(monkeypatch: pytest.MonkeyPatch) -> None:
+    timing = loaded(BENCH / "timing.py", monkeypatch)
+    apart = [one(5.0 + 0.1 * place, half=0.05) for place in range(12)]
+    found = timing.of_processes(apart)
+    assert found["ratios"] == [5.0 + 0.1 * place for place in range(12)]
+    assert found["spread"] == pytest.approx(6.1 / 5.0 - 1)
+    assert found["one_session_holds"] == 0.0, "of twelve so far apart none holds the median of the others"
+    assert 90.0 < found["six_hold"] <= 100.0
+    alike = timing.of_processes([one(5.0 + 0.001 * place) for place in range(8)])
+    assert alike["one_session_holds"] == 100.0
+    few = timing.of_processes(apart[:7])
+    assert (few["one_session_holds"], few["six_hold"]) == (None, None), "too few to be held against each other"
+
+
+def test_a_disturbed_session_is_counted_by_what_it_says_beside_the_quiet_card(monkeypatch: pytest.MonkeyPatch) -> None:
+    disturbed = loaded(BENCH / "disturbed.py", monkeypatch)
+    again = {"again:": one(1.0)}
+    quiet = [{"a": one(5.0), **again}, {"a": one(5.002), **again}, {"a": one(4.998), **again}]
+    beside = [
+        {"a": one(5.004), **again},
+        {"a": one(5.4), **again},
+        {"a": one(5.2, half=0.5), **again},
+        {"a": one(0.9), **again},
+        {"a": one(9.0), "again:": one(1.1)},
+    ]
+    counted = disturbed.counted(beside, quiet)
+    assert (counted["sessions"], counted["controls_not_the_same"]) == (5, 1)
+    assert counted["a"] == {
+        "quiet_ratio": 5.0,
+        "words": {"faster": 2, "inconclusive": 2, "slower": 1},
+        "another_word": 1,
+        "interval_off": 2,
+        "farthest": pytest.approx(1 - 0.9 / 5.0),
+    }
+    assert disturbed.counted(quiet, quiet)["a"]["interval_off"] == 0
