@@ -166,7 +166,7 @@ class DeviceRun:
         try:
             built = self._built(variant, level)
         except (CompileError, Unsupported) as error:
-            note = failed_note(variant, level, error)
+            note = failed_note(variant, level, error, self._folder.source_of(variant))
             self._keep(note)
             return Build(note, None)
         return Build(built.note, built)

@@ -23,7 +23,7 @@ from audit.model.errors import BadInput
 from audit.report.formats import Form
 from audit.report.progress import Progress
 
-OPTION = re.compile(r"--(tolerance|shape|claimed|device|out|seed)\b(?: (?=[A-Z0-9.-]))?")
+OPTION = re.compile(r"--(tolerance|shape|flags|claimed|device|out|seed)\b(?: (?=[A-Z0-9.-]))?")
 """An option of the command line in a sentence, and the space before its value."""
 
 
@@ -34,6 +34,7 @@ def check(  # noqa: PLR0913  # one argument an option of the command
     *,
     tolerance: float | None = None,
     shape: Mapping[str, int] | None = None,
+    flags: Sequence[str] = (),
     claimed: Mapping[str, float | None] | None = None,
     device: str = "auto",
     out: Path | str | None = None,
@@ -52,6 +53,7 @@ def check(  # noqa: PLR0913  # one argument an option of the command
             None where the reference's file has `get_inputs`.
         tolerance: the relative tolerance, in place of the file's own.
         shape: sizes in place of the file's own.
+        flags: of the compiler; `-I` names a folder of the given files. A `.py` passes its own.
         claimed: the published ratios, baseline time over kernel time, by GPU; None names a GPU that the kernel is for.
         device: "auto", "cuda" or "emulated".
         out: keeps claim folder, record and report; None keeps nothing but the record that is returned.
@@ -60,7 +62,8 @@ def check(  # noqa: PLR0913  # one argument an option of the command
     Raises:
         BadInput: a source that cannot be read or audited, in one sentence.
     """
-    given = Given(tolerance=tolerance, claimed=tuple((claimed or {}).items()), shape=tuple((shape or {}).items()))
+    pairs = [tuple((one or {}).items()) for one in (claimed, shape)]
+    given = Given(tolerance=tolerance, claimed=pairs[0], shape=pairs[1], flags=tuple(flags))
     with tempfile.TemporaryDirectory(prefix="audit-check-") as scratch:
         sources = (kernel, reference, inputs)
         paths = files(*sources, Path(scratch))
@@ -146,3 +149,4 @@ def _options(given: Given) -> Iterator[str]:
         yield from ("--tolerance", f"{given.tolerance:g}")
     for option, pairs in (("--claimed", given.claimed), ("--shape", given.shape)):
         yield from (option, *(name if value is None else f"{name}={value}" for name, value in pairs)) if pairs else ()
+    yield from [f"--flags={' '.join(given.flags)}"] if given.flags else []

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from pathlib import Path
 
 from pydantic import JsonValue
 
@@ -11,6 +12,8 @@ from audit.model import BuildNote, Finding, Variant
 from audit.model.errors import CompileError, Unsupported, first_error
 
 LOG_CHARACTERS = 4000
+_LOST = re.compile(r"^(?P<file>[^\s:]+):(?P<line>\d+)(?::\d+)?(?=: (?:fatal )?error: .*No such file)", re.MULTILINE)
+_STOOD = re.compile(r"// (?P<file>\S+), line (?P<line>\d+)$")
 _FOLDERS = re.compile(r"(?<![\w.])/(?:[\w.+@-]+/)+")
 
 
@@ -19,9 +22,10 @@ def without_folders(text: str) -> str:
     return _FOLDERS.sub("", text)
 
 
-def failed_note(variant: Variant, optimisation: str, error: CompileError | Unsupported) -> BuildNote:
+def failed_note(variant: Variant, optimisation: str, error: CompileError | Unsupported, source: Path) -> BuildNote:
     """Return the note of a failed build, with the compiler's log cut at LOG_CHARACTERS."""
     compiled = isinstance(error, CompileError)
+    log = without_folders(error.log if isinstance(error, CompileError) else str(error))
     return BuildNote(
         variant=variant.name,
         optimisation=optimisation,
@@ -31,8 +35,16 @@ def failed_note(variant: Variant, optimisation: str, error: CompileError | Unsup
         flags=(),
         seconds=0.0,
         from_cache=False,
-        log=without_folders(error.log if isinstance(error, CompileError) else str(error))[:LOG_CHARACTERS],
+        log=_LOST.sub(lambda lost: _place_of(lost, source), log)[:LOG_CHARACTERS],
     )
+
+
+def _place_of(lost: re.Match[str], source: Path) -> str:
+    """Return the file and line of an include that was not found; an importer put several files into one source."""
+    lines = source.read_text(encoding="utf-8", errors="replace").splitlines() if lost["file"] == source.name else []
+    line = lines[int(lost["line"]) - 1] if int(lost["line"]) <= len(lines) else ""
+    stood = _STOOD.search(line)
+    return f"{stood['file']}:{stood['line']}" if stood else lost.group()
 
 
 def build_finding(note: BuildNote, refusal: Refusal | None = None) -> Finding:

@@ -73,6 +73,7 @@ def load(name_or_path: str) -> ClaimFolder:
     folder = _folder(name_or_path)
     statement = _text(folder, STATEMENT)
     claim = parse(statement, f"{folder.name}/{STATEMENT}")
+    _check_folders(folder, claim)
     kept: list[Variant | Original] = [*claim.variant, *claim.original]
     texts = {file: _text(folder, file) for file in ("reference.py", *(one.file for one in claim.variant))}
     texts |= {
@@ -134,6 +135,19 @@ def parse(text: str, where: str, *, older: bool = False) -> Claim:
         raise BadInput(f"{where}: key {key}: {first['msg']}") from error
     except (ValueError, RecursionError) as error:
         raise BadInput(f"{where}: holds a number that is not finite, or is nested too deeply") from error
+
+
+def _check_folders(folder: Path, claim: Claim) -> None:
+    """Raise BadInput for a folder of `-I` that is not one of the claim."""
+    for name in claim.protocol.include_folders:
+        place = (folder / name).resolve()
+        if not name or not place.is_relative_to(folder) or not place.is_dir():
+            why = (
+                "is outside of the claim" if name and not place.is_relative_to(folder) else "is no folder of the claim"
+            )
+            raise BadInput(
+                f"{folder.name}/{STATEMENT}: protocol.flags: -I{name} {why}; copy what it has into the claim's folder"
+            )
 
 
 def _text(folder: Path, file: str, *, limit_bytes: int = untrusted.SOURCE_BYTES, empty: bool = False) -> str:

@@ -71,12 +71,23 @@ class Observation(Frozen):
 class Protocol(Frozen):
     """How the claim says it was evaluated, step by step, and the flags the kernel was compiled with.
 
-    `timed_mean`: the evaluation timed `.mean()` of the one result too, as a second time.
+    `-I` in them names a folder of the claim. `timed_mean`: the evaluation timed `.mean()` of the one result too, as a
+    second time.
     """
 
     steps: tuple[str, ...]
     flags: tuple[str, ...] = ()
     timed_mean: bool = False
+
+    @property
+    def include_folders(self) -> tuple[str, ...]:
+        """The folders of `-I`, in order."""
+        return tuple(flag.removeprefix("-I") for flag in self.flags if flag.startswith("-I"))
+
+    @property
+    def of_the_text(self) -> tuple[str, ...]:
+        """The flags without which a source is another text: its macros and include folders."""
+        return tuple(flag for flag in self.flags if flag.startswith(("-I", "-D", "-U")))
 
 
 class Harness(Frozen):

@@ -36,7 +36,6 @@ def test_published_flags_pass_as_written() -> None:
     [
         "-arch=sm_80",
         "-gencode=arch=compute_75,code=sm_75",
-        "-I/content/research/include",
         "-code=sm_80",
         "--gpu-code=sm_80",
     ],
@@ -46,7 +45,7 @@ def test_a_flag_that_would_change_the_target_is_refused(flag: str) -> None:
         compile.checked_flags(("-O3", flag))
 
 
-@pytest.mark.parametrize("flag", ["-I/usr/include", "-O3; touch x", '-DNAME="a"', "$(id)", "O3", ""])
+@pytest.mark.parametrize("flag", ["-isystem=/usr/include", "-O3; touch x", '-DNAME="a"', "$(id)", "O3", ""])
 def test_a_flag_with_a_path_or_for_a_shell_is_refused(flag: str) -> None:
     with pytest.raises(BadInput, match=r"protocol\.flags"):
         compile.checked_flags((flag,))
@@ -57,8 +56,9 @@ def tools(tmp_path: Path) -> Toolchain:
     """A toolkit whose nvcc lists dependencies as g++ finds them."""
     nvcc = tmp_path / "toolkit/bin/nvcc"
     nvcc.parent.mkdir(parents=True)
-    folders, read = 'exec g++ -E -v -x c++ "$last"', 'exec g++ -M -MF "$3" -x c++ "$last"'
-    nvcc.write_text(f'#!/bin/sh\nfor last; do :; done\n[ "$1" = -E ] && {folders}\n{read}\n')
+    folders, read = 'exec g++ -E -v -x c++ "$last"', 'exec g++ -M -MF "$3" $places -x c++ "$last"'
+    named = 'case "$last" in -I*) places="$places $last" ;; esac'
+    nvcc.write_text(f'#!/bin/sh\nfor last; do {named}; done\n[ "$1" = -E ] && {folders}\n{read}\n')
     nvcc.chmod(0o755)
     return replace(TOOLS, cuda_home=tmp_path / "toolkit")
 
@@ -66,6 +66,34 @@ def tools(tmp_path: Path) -> Toolchain:
 def key(source: Path, tools: Toolchain, *flags: str, card: gpu.Gpu = H100) -> str:
     own = copied(source, flags, arch=card.arch, toolchain=tools)
     return extension.build_key(own, flags, gpu=card, toolchain=tools)
+
+
+def test_folders_of_the_claim_are_searched_and_the_copy_has_what_was_read(tmp_path: Path, tools: Toolchain) -> None:
+    source = tmp_path / "claim/claimed.cu"
+    for folder in ("research", "other"):
+        (source.parent / folder).mkdir(parents=True)
+        (source.parent / folder / "tiles.cuh").write_text(f"// {folder}\n")
+    source.write_text("#include <tiles.cuh>\n")
+    own = [copied(source, flags, arch="9.0", toolchain=tools) for flags in (("-Iresearch",), ("-Iother", "-Iresearch"))]
+    assert [[one.file for one in each.reads] for each in own] == [
+        ["claimed.cu", "research/tiles.cuh"],
+        ["claimed.cu", "other/tiles.cuh"],
+    ]
+    assert key(source, tools, "-Iother") != key(source, tools, "-Iresearch")
+
+
+def test_the_builder_gets_the_folders_of_the_copy_and_the_other_flags_apart(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path, tools: Toolchain
+) -> None:
+    source = tmp_path / "claim/k.cu"
+    (source.parent / "research").mkdir(parents=True)
+    (source.parent / "research/tiles.cuh").write_text("// tiles\n")
+    source.write_text("#include <tiles.cuh>\n")
+    work = "here = [pathlib.Path(one, 'tiles.cuh').read_text() for one in request['includes']]; "
+    fake_builder(monkeypatch, tmp_path, work + "print('error:', request['flags'], here); sys.exit(1)")
+    with pytest.raises(CompileError) as caught:
+        extension.build(source, ("-O3", "-Iresearch"), gpu=H100, toolchain=tools)
+    assert caught.value.log == "error: ['-O3'] ['// tiles\\n']"
 
 
 def test_the_key_changes_with_all_a_build_depends_on(tmp_path: Path, tools: Toolchain) -> None:

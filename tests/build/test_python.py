@@ -127,6 +127,17 @@ def test_a_cuda_text_that_does_not_compile_is_told_in_the_compilers_words(folder
         emulated(written(folder, text))
 
 
+def test_macros_of_nvccs_flags_count(folder: Path) -> None:
+    text = """from torch.utils.cpp_extension import load_inline
+source = '#if SCALE != 3\\n#error no scale\\n#endif\\nint f() { return SCALE; }'
+module = load_inline('m', 'int f();', source, functions=['f'], extra_cuda_cflags=['-O3', FLAG])
+forward = module.f
+"""
+    assert emulated(written(folder, text.replace("FLAG", "'-DSCALE=3'"))).note.outcome == "built"
+    with pytest.raises(CompileError, match="no scale"):
+        emulated(written(folder, text.replace("FLAG", "'-DSCALE=4'")))
+
+
 def test_a_gpu_needs_no_build_of_a_source_without_extensions(folder: Path) -> None:
     builder = PythonBuilder(GPU, TOOLS)
     built = builder.build(written(folder, PLAIN), variant(), FOLDER.claim, level="fast")

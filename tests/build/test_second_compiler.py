@@ -152,8 +152,8 @@ def test_on_a_gpu_only_the_build_as_published_counts_and_only_of_the_claimed_ker
     claim = claims.load("library_call").claim
     claimed, repair = claim.variant[:2]
     error = CompileError("claimed.cu(3): error: no", header_set=HEADER_SET)
-    published = failed_note(claimed, "published", error)
-    fast = failed_note(claimed, "fast", CompileError("claimed.cu(3): error: no", header_set="fast"))
+    published = failed_note(claimed, "published", error, tmp_path)
+    fast = failed_note(claimed, "fast", CompileError("claimed.cu(3): error: no", header_set="fast"), tmp_path)
     found = second_compiler.refusal_of(published, claimed, tmp_path, kind="cuda")
     assert found == second_compiler.Refusal("torch's extension builder", "claimed.cu(3): error: no")
     assert second_compiler.refusal_of(fast, claimed, tmp_path, kind="cuda") is None

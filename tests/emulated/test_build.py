@@ -112,6 +112,31 @@ def test_headers_beside_the_source_hold_kernels_launches_and_inline_ptx(tmp_path
         build(path)
 
 
+def test_macros_and_include_folders_of_the_claim_count_and_are_part_of_the_key(tmp_path):
+    for folder, factor in (("include", "2.0f"), ("other", "3.0f")):
+        (tmp_path / folder / "lib").mkdir(parents=True)
+        (tmp_path / folder / "lib/kernel.cuh").write_text(BESIDE.replace("2 *", f"{factor} *"))
+        (tmp_path / folder / "lib/sizes.h").write_text("#ifndef THREADS\n#define THREADS 8\n#endif\n")
+    called = "  doubled<<<1, THREADS>>>(in.data_ptr<float>(), out.data_ptr<float>(), in.numel());\n  return"
+    text = SMALL.replace('#include "factor.h"', "#include <lib/kernel.cuh>\n#define FACTOR 1").replace(
+        "  return", called
+    )
+    path = source(tmp_path, text)
+    plain, other, wide = (
+        build(path, flags=flags) for flags in (("-Iinclude",), ("-Iother", "-Iinclude"), ("-Iother", "-DTHREADS=64"))
+    )
+    assert [one.file for one in plain.reads] == ["k.cu", "include/lib/kernel.cuh", "include/lib/sizes.h"]
+    assert len({plain.library, other.library, wide.library}) == 3
+    found = [
+        run(each, "answer = [functions['forward'](torch.ones(40)).tolist(), runtime.launches()]")
+        for each in (plain, other, wide)
+    ]
+    assert [sum(answer[0]) for answer in found] == [48.0, 56.0, 120.0]
+    assert [answer[1][-1]["block"] for answer in found] == [[8, 1, 1], [8, 1, 1], [64, 1, 1]]
+    with pytest.raises(CompileError, match=r"lib/kernel\.cuh: No such file"):
+        build(path)
+
+
 def test_syntax_error_stays_on_the_first_header_set_and_names_the_line(tmp_path):
     with pytest.raises(CompileError) as caught:
         build(source(tmp_path, SMALL.replace("int i =", "int i i =")))

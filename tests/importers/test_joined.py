@@ -104,7 +104,11 @@ def test_a_file_that_includes_itself_is_refused(files: dict[str, str], message: 
 
 def test_an_include_of_nothing_that_is_there_stays() -> None:
     text = joined.joined({"k.cu": '#include "cuda_fp16.h"\nint x;'})
-    assert [line for line in text.splitlines() if line] == ['#include "cuda_fp16.h"', "// k.cu", "int x;"]
+    assert [line for line in text.splitlines() if line] == [
+        '#include "cuda_fp16.h"  // k.cu, line 1',
+        "// k.cu",
+        "int x;",
+    ]
 
 
 def test_two_kernels_that_each_bind_functions_are_not_chosen_between(tmp_path: Path) -> None:
@@ -146,6 +150,30 @@ def test_an_include_folder_of_its_own_may_be_named_in_angle_brackets() -> None:
     assert text.startswith("#include <cuda_runtime.h>\n")
     assert "T twice(T x)" in text and "<mine/twice.cuh>" not in text
     assert joined.used(files, "csrc/a.cu") == {"include/mine/twice.cuh"}
+
+
+def test_an_include_folder_that_is_named_comes_first_and_needs_a_given_file(tmp_path: Path) -> None:
+    kernel = KERNEL.replace("inside/twice", "twice") + BINDING.replace(
+        "torch::Tensor doubled_cuda(torch::Tensor x);", ""
+    )
+    source = written(tmp_path, doubled__cu=kernel, reference__py=REFERENCE)
+    (source / "other").mkdir()
+    (source / "other" / "twice.cuh").write_text(HEADER.replace("x + x", "3 * x"), encoding="utf-8")
+    given = Given(tolerance=1e-6, flags=("-Iother", "-Iinside", "-DTILE=4"))
+    found = importers.read([source], given=given)
+    assert found.claimed is not None
+    assert "3 * x" in found.claimed.data.decode() and "x + x" not in found.claimed.data.decode()
+    assert found.flags == ("-DTILE=4",)
+    assert "protocol.flags: -Iother -Iinside -DTILE=4, given by the user when it was imported" in found.choices
+    with pytest.raises(BadInput, match=r"--flags -Iabsent: no file of .* is in that folder"):
+        importers.read([source], given=Given(flags=("-Iabsent",)))
+
+
+def test_flags_of_a_python_kernel_are_its_own(tmp_path: Path) -> None:
+    with pytest.raises(BadInput, match=r"--flags -DX: .* is Python and passes its own flags"):
+        importers.read(
+            [published.write(tmp_path / "k", **published.FORMATS["plain_python"])], given=Given(flags=("-DX",))
+        )
 
 
 def test_a_header_that_two_folders_have_is_refused_where_quotes_ask_for_it() -> None:

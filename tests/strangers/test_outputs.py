@@ -218,6 +218,7 @@ def test_an_imported_claim(text: str) -> None:
 
 def test_a_compilers_log_is_bounded_and_names_no_folder() -> None:
     variant = claims.load("triangular_mm").claim.variant[0]
-    note = failed_note(variant, "O2", CompileError(f"/home/me/secret/a.cu: {HOSTILE} " * 10_000, header_set="micro"))
+    error = CompileError(f"/home/me/secret/a.cu: {HOSTILE} " * 10_000, header_set="micro")
+    note = failed_note(variant, "O2", error, Path("a.cu"))
     assert len(note.log) <= 4000
     assert "/home/me" not in note.log

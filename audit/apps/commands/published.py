@@ -21,6 +21,7 @@ Ratios = Annotated[
     tuple[str, ...],
     Arg("a published ratio, in place of the source's own for that GPU; or a GPU that the kernel is for", "GPU[=RATIO]"),
 ]
+Flags = Annotated[str, Arg("of the compiler, in place of the source's own: --flags='-DTILE=32 -Iinclude'", "FLAGS")]
 Sizes = Annotated[tuple[str, ...], Arg("a size, in place of the source's own", "NAME=SIZE")]
 
 
@@ -40,10 +41,11 @@ def import_claim(  # noqa: PLR0913  # one argument an option
     tolerance: Tolerance = None,
     claimed: Ratios = (),
     shape: Sizes = (),
+    flags: Flags = "",
 ) -> int:
     """Prints what was found, what was chosen and what is missing; returns 0 also where something is."""
     pair = None if select is None else _split(select, "--select", "COLUMN=VALUE, for example Task_ID=15")
-    given = Given(row, pair, unit, gpu, tolerance=tolerance, claimed=_ratios(claimed), shape=sizes(shape))
+    given = Given(row, pair, unit, gpu, tolerance, _ratios(claimed), sizes(shape), tuple(flags.split()))
     imported = importers.read(source, given=given, format_=format_)
     folder = writer.write(imported, to)
     terminal.say(*importers.lines(imported, folder, source))
@@ -56,6 +58,7 @@ def check(  # noqa: PLR0913  # one argument an option
     tolerance: Tolerance = None,
     claimed: Ratios = (),
     shape: Sizes = (),
+    flags: Flags = "",
     device: Device = "auto",
     out: Annotated[
         Path | None, Arg("folder for the claim and the results (default: out/NAME, or the next free NAME_2)", "DIR")
@@ -75,7 +78,7 @@ def check(  # noqa: PLR0913  # one argument an option
     from audit.apps.commands.run import ended, progress
 
     failing, wanted = verdicts(fail_on), form(lang, formats)
-    given = Given(tolerance=tolerance, claimed=_ratios(claimed), shape=sizes(shape))
+    given = Given(tolerance=tolerance, claimed=_ratios(claimed), shape=sizes(shape), flags=tuple(flags.split()))
     record, place = audited(source, given, base=out, device=device, seed=seed, form=wanted, progress=progress(json))
     return ended(record, place, wanted, failing=failing, json=json)
 

@@ -21,12 +21,15 @@ _PLAIN_FLAG = re.compile(r"-[A-Za-z0-9_=+,.:-]+")
 _TARGET_FLAG = re.compile(r"arch|-code\b")
 _BUILDER_LINE = re.compile(r"\[\d+/\d+\]|FAILED:|ninja:|Error building|/\S+ -")
 _FOLDERS = re.compile(r"(?:/[\w.+@-]+)+/")
+_INCLUDE = "-I"
 
 
 def checked_flags(flags: Sequence[str]) -> tuple[str, ...]:
     """Return the flags. Raises BadInput for one that would not reach nvcc as written. torch drops its own target for
-    any flag with "arch" in it, a folder's name included, and passes flags to a shell."""
+    any flag with "arch" in it, and passes flags to a shell. `claims.load` checks the folders of `-I`."""
     for flag in flags:
+        if flag.startswith(_INCLUDE):
+            continue
         if _TARGET_FLAG.search(flag):
             raise BadInput(f"protocol.flags: {flag}: names a target; leave it out, the GPU at hand is the target")
         if not _PLAIN_FLAG.fullmatch(flag):
@@ -41,14 +44,22 @@ def compile_module(
 
     Args:
         source: the `.cu` file; its folder has all files of the claim that it reads.
-        flags: nvcc's, checked.
+        flags: nvcc's, checked; folders of `-I` are within the source's.
         arch: the one target, as "9.0a".
         folder: an empty one, without locks of killed builds.
 
     Raises:
         CompileError: refused, or not done within `BUILD_LIMIT_S`.
     """
-    request = {"name": module, "source": str(source.resolve()), "flags": list(flags), "folder": str(folder)}
+    folders = [str(source.resolve().parent / flag[2:]) for flag in flags if flag.startswith(_INCLUDE)]
+    plain = [flag for flag in flags if not flag.startswith(_INCLUDE)]
+    request = {
+        "name": module,
+        "source": str(source.resolve()),
+        "flags": plain,
+        "includes": folders,
+        "folder": str(folder),
+    }
     code, words = run_child("audit.build.cuda.child", request, env=environment(arch, toolchain), folder=folder)
     if code:
         raise CompileError(words or f"error: the builder ended with code {code}", header_set=HEADER_SET)

@@ -198,8 +198,8 @@ def fast_digests(built: FastBuild) -> dict[Path, str]:
 
 
 def flags_of(variant: Variant, claim: Claim) -> tuple[str, ...]:
-    """Return the flags for nvcc: the published ones for roles AS_PUBLISHED, else ours."""
-    return claim.protocol.flags if variant.role in AS_PUBLISHED else OUR_FLAGS
+    """Return the flags for nvcc: the published ones for roles AS_PUBLISHED, else ours with the text's own."""
+    return claim.protocol.flags if variant.role in AS_PUBLISHED else (*OUR_FLAGS, *claim.protocol.of_the_text)
 
 
 def _with_lines(flags: tuple[str, ...]) -> tuple[str, ...]:

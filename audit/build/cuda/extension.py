@@ -141,7 +141,8 @@ def copied(source: Path, flags: tuple[str, ...], *, arch: str, toolchain: Toolch
 
 def _copy(source: Path, flags: tuple[str, ...], folder: Path, *, arch: str, toolchain: Toolchain) -> None:
     standard = [] if any("std=" in flag for flag in flags) else [f"-std={standard_of(toolchain.torch)}"]
-    arguments = [f"-arch=sm_{arch.replace('.', '')}", *flags, *standard, *_MACROS]
+    given = [f"-I{source.parent / flag[2:]}" if flag.startswith("-I") else flag for flag in flags]
+    arguments = [f"-arch=sm_{arch.replace('.', '')}", *given, *standard, *_MACROS]
     arguments += [*(f"-isystem={each}" for each in torch_headers()), str(source)]
     done = command.run(
         [str(toolchain.cuda_home / "bin/nvcc"), "-M", "-MF", RULE, *arguments],

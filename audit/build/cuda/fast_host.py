@@ -15,7 +15,7 @@ from dataclasses import dataclass
 from audit.build.cuda.fast_toolchain import NotFast
 from audit.build.cuda.gpu import SPECIFIC
 from audit.build.emulated.edits import Edit, apply
-from audit.build.emulated.rewrite import operator_headers
+from audit.build.emulated.rewrite import defines, operator_headers
 from audit.build.names import TORCH_MACROS
 from audit.review.cuda_source import CudaSource, Function, Launch
 from audit.review.token_scan import LONGEST
@@ -51,7 +51,6 @@ _HOST_OR_DEFAULT = re.compile(
     r"--threads=\d+|--ptxas-options=-O3|-Xptxas=-O3|-Xcompiler=-\w+"
 )
 _PTXAS = re.compile(r"(?:-Xptxas|--ptxas-options)=(?P<option>-[\w=,.-]+)")
-_MACRO = re.compile(r"-(?P<kind>[DU])(?P<name>\w+)(?:=(?P<value>.*))?")
 
 
 def host_part(source: CudaSource, *, name: str) -> str:
@@ -143,7 +142,6 @@ def translated(flags: Sequence[str], *, compute_capability: int, standard: str, 
     device = [f"--gpu-architecture={target}", *_TORCH]
     if not any("std=" in flag for flag in flags):
         device.append(f"--std={standard}")
-    defines = []
     for flag in flags:
         if _HOST_OR_DEFAULT.fullmatch(flag):
             continue
@@ -151,12 +149,7 @@ def translated(flags: Sequence[str], *, compute_capability: int, standard: str, 
         if ptxas is None and not _SAME.fullmatch(flag):
             raise NotFast(f"the flag {flag}")
         device.append(f"--ptxas-options={ptxas['option']}" if ptxas else _doubled(flag))
-        if macro := _MACRO.fullmatch(flag):
-            value = "1" if macro["value"] is None else macro["value"]
-            defines.append(
-                f"#define {macro['name']} {value}\n" if macro["kind"] == "D" else f"#undef {macro['name']}\n"
-            )
-    return Flags(tuple(device), "".join(defines))
+    return Flags(tuple(device), defines(flags))
 
 
 def _doubled(flag: str) -> str:

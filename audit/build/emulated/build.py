@@ -93,7 +93,12 @@ class EmulatedBuild:
 
 
 def build(
-    source_path: Path, *, optimisation: str = "O2", compute_capability: int = 75, progress: Progress = silent
+    source_path: Path,
+    *,
+    optimisation: str = "O2",
+    compute_capability: int = 75,
+    flags: tuple[str, ...] = (),
+    progress: Progress = silent,
 ) -> EmulatedBuild:
     """Compile a source for the emulated device, or find it compiled.
 
@@ -101,6 +106,7 @@ def build(
         source_path: a torch extension in one file; its own headers are in its folder or below.
         optimisation: "O2", or "O0" for an independent second build of the source's own functions.
         compute_capability: that of the modelled GPU, e.g. 75.
+        flags: macros and folders of `-I`, within the source's.
         progress: takes the current step in a few words.
 
     Raises:
@@ -116,12 +122,13 @@ def build(
         raise Unsupported(construct.construct, line=construct.line)
     prefix = prepared.sources().prefix
     translated = rewrite.rewrite(source, name=source_path.name, compute_capability=compute_capability, prefix=prefix)
-    translated = _SLOWER[optimisation] + translated
+    translated = _SLOWER[optimisation] + rewrite.defines(flags) + translated
     tools, folder = toolchain.find(), source_path.resolve().parent
-    own_headers = rewrite.headers(source, folder / source_path.name, prefix=prefix)
-    texts = [prefix, translated, *own_headers.values(), *dependencies.marks(folder)]
+    folders = [flag.removeprefix("-I") for flag in flags if flag.startswith("-I")]
+    own_headers = rewrite.headers(source, folder / source_path.name, folders=folders, prefix=prefix)
+    texts = [prefix, translated, *folders, *own_headers.values(), *dependencies.marks(folder)]
     key = fingerprint([_RECIPE, *tools.identity, *ptx.sources(), *texts])
-    job = _Job(source, translated, own_headers, folder / source_path.name, progress)
+    job = _Job(source, translated, own_headers, folder / source_path.name, folders, progress)
     made(unit := cache_folder() / "units" / f"{source_path.stem[:40]}-{key}", job.preprocess)
     note = json.loads((unit / UNIT).read_text(encoding="utf-8"))
     job.kernel(target := cache_folder() / "kernels" / note["kernel"], unit / TEXT, note[KEY])
@@ -142,10 +149,16 @@ class _Job:
     """The compilation of one source; `compiled` is whether the compiler ran."""
 
     def __init__(
-        self, source: CudaSource, translated: str, own_headers: dict[str, str], path: Path, tell: Progress
+        self,
+        source: CudaSource,
+        translated: str,
+        own_headers: dict[str, str],
+        path: Path,
+        folders: list[str],
+        tell: Progress,
     ) -> None:
         self._source, self._translated, self._own_headers = source, translated, own_headers
-        self._path, self._tell = path, tell
+        self._path, self._folders, self._tell = path, folders, tell
         self.compiled = False
 
     def preprocess(self, unfinished: Path) -> None:
@@ -187,9 +200,8 @@ class _Job:
             (folder / OWN / path).parent.mkdir(parents=True, exist_ok=True)
             (folder / OWN / path).write_text(changed, encoding="utf-8")
         named, first, text = prepared.sources(), [header], folder / TEXT
-        read = partial(
-            preprocess.preprocess, translated, self._path, folder, headers=first, flags=flags, ours=[named.folder]
-        )
+        read = partial(preprocess.preprocess, translated, self._path, folder, folders=self._folders, headers=first,
+                       flags=flags, ours=[named.folder])  # fmt: skip
         reads = read()
         if ptx.has_assembly(text.read_text(encoding="utf-8", errors="replace")):
             first.append(Path(named.prefix, "ptx.h"))

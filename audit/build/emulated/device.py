@@ -105,12 +105,14 @@ class EmulatedDevice:
     """See `audit.build.device.AuditDevice`.
 
     It models a GPU of `compute_capability`, or of the one that a variant's claim file states. The limit of a session is
-    `session_limit_s` (`processes.Deadline`), that of a kernel `kernel_limit_s` of processor time.
+    `session_limit_s` (`processes.Deadline`), that of a kernel `kernel_limit_s` of processor time. `flags` are the
+    claim's macros and include folders.
     """
 
     session_limit_s: float = 60.0
     kernel_limit_s: float = 20.0
     compute_capability: int = T4
+    flags: tuple[str, ...] = ()
 
     @property
     def levels(self) -> Levels:
@@ -145,13 +147,14 @@ class EmulatedDevice:
 
             limits = {"limit_s": self.session_limit_s, "kernel_limit_s": self.kernel_limit_s}
             return build_python(source, variant, optimisation=optimisation, **limits)
-        made = build(source, optimisation=optimisation, compute_capability=variant.compute_capability)
+        card, flags = variant.compute_capability, self.flags
+        made = build(source, optimisation=optimisation, compute_capability=card, flags=flags)
         read = (source.parent / one.file for one in made.reads)
         texts = [one.read_text(encoding="utf-8", errors="replace") for one in read]
         if not any(BINDING.search(text) for text in texts):
             raise CompileError(UNBOUND, header_set=made.header_set)
         return EmulatedVariant(
-            note=_note(made, variant, optimisation),
+            note=_note(made, variant, optimisation, flags),
             limit_s=self.session_limit_s,
             checks_accesses=True,
             orders=orders_of(texts),
@@ -168,10 +171,10 @@ class EmulatedDevice:
         )
 
 
-def _note(made: EmulatedBuild, variant: Variant, optimisation: str) -> BuildNote:
+def _note(made: EmulatedBuild, variant: Variant, optimisation: str, given: tuple[str, ...]) -> BuildNote:
     """Return the note with the compiler's flags, without folders; a pragma behind the precompiled headers sets a level
     other than O2."""
-    flags = [*without_folders(made.flags), f"__CUDA_ARCH__={variant.compute_capability}0"]
+    flags = [*without_folders(made.flags), *given, f"__CUDA_ARCH__={variant.compute_capability}0"]
     flags += [] if optimisation == "O2" else [f'#pragma GCC optimize("{optimisation}")']
     return BuildNote(
         variant=variant.name,

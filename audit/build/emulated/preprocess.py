@@ -32,8 +32,15 @@ _REFUSED = re.compile("|".join(rf"(?P<n{index}>\b(?:{words})\b)" for index, word
 _STRING = re.compile(r'"(?:[^"\\]|\\.)*"')
 
 
-def preprocess(
-    text: str, source: Path, folder: Path, *, headers: Sequence[Path], flags: Sequence[str], ours: Sequence[Path] = ()
+def preprocess(  # noqa: PLR0913  # one argument an input
+    text: str,
+    source: Path,
+    folder: Path,
+    *,
+    folders: Sequence[str] = (),
+    headers: Sequence[Path],
+    flags: Sequence[str],
+    ours: Sequence[Path] = (),
 ) -> tuple[SourceFile, ...]:
     """Write `TEXT` into a folder; return the files of the claim that were read, in the order of their names.
 
@@ -41,6 +48,7 @@ def preprocess(
         text: the rewritten source.
         source: its file; its own headers are in its folder or below.
         folder: the working directory; `OWN` in it has rewritten headers, which replace those of the source.
+        folders: the claim's own include folders, within that of the source.
         headers: the first includes, of which the first is precompiled.
         flags: the compiler's.
         ours: folders of the kit's own headers.
@@ -52,7 +60,8 @@ def preprocess(
     (folder / _INPUT).write_text(text, encoding="utf-8")
     header = headers[0]
     included = [word for each in headers for word in ("-include", str(each))]
-    arguments = [*flags, f"-iquote{OWN}", f"-iquote{source.parent}", *included, *_PREPROCESSES]
+    own = [f"-I{place}/{each}" for each in folders for place in (OWN, source.parent)]
+    arguments = [*flags, f"-iquote{OWN}", f"-iquote{source.parent}", *own, *included, *_PREPROCESSES]
     succeeded, log = toolchain.compile_file(arguments, folder=folder, reads=[header.parent, source.parent, *ours])
     if not succeeded:
         raise CompileError(log, header_set="")

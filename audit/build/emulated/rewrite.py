@@ -9,7 +9,7 @@ from __future__ import annotations
 import os
 import re
 from bisect import bisect_left, bisect_right
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
@@ -43,6 +43,7 @@ _ADDRESS = re.compile(
 _COPY = re.compile(r"(?<![\w.>:])(?:(?:std\s*)?::\s*)?(?:__builtin_)?(?P<name>mem(?:cpy|move|set))(?=\s*\()")
 _IN_EVERY_SET = frozenset(f"torch/{name}.h" for name in ("all", "extension", "python", "torch", "types"))
 _MOST_HEADERS = 100
+_MACRO = re.compile(r"-(?P<kind>[DU])(?P<name>\w+)(?:=(?P<value>.*))?")
 _OPERATOR = re.compile(r"\b(?:torch|at)\s*::\s*(?P<name>[a-z_]\w*)\s*\(")
 
 
@@ -66,17 +67,29 @@ def rewrite(source: CudaSource, *, name: str, compute_capability: int, prefix: s
     return _rewritten(source, [first, *_edits(source)], name=name, prefix=prefix)
 
 
-def headers(source: CudaSource, path: Path, *, prefix: str) -> dict[str, str]:
+def defines(flags: Sequence[str]) -> str:
+    """Return a line for each macro that flags of a compiler define or take back."""
+    macros = [macro for flag in flags if (macro := _MACRO.fullmatch(flag))]
+    values = ("1" if macro["value"] is None else macro["value"] for macro in macros)
+    return "".join(
+        f"#define {macro['name']} {value}\n" if macro["kind"] == "D" else f"#undef {macro['name']}\n"
+        for macro, value in zip(macros, values, strict=True)
+    )
+
+
+def headers(source: CudaSource, path: Path, *, folders: Sequence[str] = (), prefix: str) -> dict[str, str]:
     """Return the rewritten text of every header of the claim, which may have kernels and launches, by its path in the
-    folder of the source at `path`; empty where none changes. Raises Unsupported if one uses what the device does not
-    model."""
+    folder of the source at `path`; empty where none changes. `folders` in it are those of `-I`. Raises Unsupported if
+    one uses what the device does not model."""
     folder, found, changed = path.parent, dict[str, str](), False
     waiting = [(path, source)]
     while waiting and len(found) < _MOST_HEADERS:
         including, of = waiting.pop()
         for include in of.includes:
-            name = os.path.relpath(including.parent / include.header, folder)
-            text = None if name.startswith("..") or name in found else _text(folder / name)
+            places = (including.parent, *(folder / each for each in folders))
+            names = [os.path.relpath(place / include.header, folder) for place in places]
+            name = next((one for one in names if not one.startswith("..") and (folder / one).is_file()), "")
+            text = None if not name or name in found else _text(folder / name)
             if text is None:
                 continue
             header = parse(text)

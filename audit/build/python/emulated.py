@@ -113,7 +113,8 @@ def _compiled(inline: InlineCuda, source: Path, variant: Variant, optimisation: 
     text, _ = inline.unit
     folder = cache_folder() / "inline" / fingerprint([text]) / source.stem
     unit = kept(folder, f"{source.stem}.cu", text.encode())
-    return build(unit, optimisation=optimisation, compute_capability=variant.compute_capability)
+    card = variant.compute_capability
+    return build(unit, optimisation=optimisation, compute_capability=card, flags=inline.macros)
 
 
 def _note(

@@ -24,6 +24,7 @@ class InlineCuda:
         cuda: texts of `cuda_sources`, in order.
         functions: names bound for Python; None where the sources bind them themselves.
         cuda_line: the first line of the only CUDA text; None where there are several or it is no literal.
+        macros: flags of nvcc that define macros or take them back, as far as they are constants.
     """
 
     line: int
@@ -31,6 +32,7 @@ class InlineCuda:
     cuda: tuple[str, ...]
     functions: tuple[str, ...] | None
     cuda_line: int | None
+    macros: tuple[str, ...] = ()
 
     @property
     def key(self) -> str:

@@ -117,7 +117,16 @@ class PythonSource:
         cpp = _texts(given["cpp_sources"], constants) if "cpp_sources" in given else ()
         lone = cuda.elts[0] if isinstance(cuda, ast.List | ast.Tuple) and len(cuda.elts) == 1 else cuda
         line = constants.text_line(lone) if lone is not None and len(texts) == 1 else None
-        return InlineCuda(line=call.lineno, cpp=cpp, cuda=texts, functions=functions, cuda_line=line)
+        macros = _macros(given["extra_cuda_cflags"], constants) if "extra_cuda_cflags" in given else ()
+        return InlineCuda(call.lineno, cpp, texts, functions, line, macros)
+
+
+def _macros(node: ast.expr, constants: Constants) -> tuple[str, ...]:
+    try:
+        flags = constants.value(node) or ()
+    except (NotConstant, RecursionError):
+        return ()
+    return tuple(flag for flag in flags if isinstance(flag, str) and flag.startswith(("-D", "-U")))
 
 
 def _texts(node: ast.expr, constants: Constants) -> tuple[str, ...]:

@@ -130,7 +130,17 @@ def _with_given(imported: Imported, given: Given) -> Imported:
         imported = replace(imported, gpus=named, figures=(*figures, *imported.figures))
         imported = _without(imported, "speedup") if figures else imported
         imported = _chosen(imported, "gpus", ", ".join(named)) if named else imported
+    imported = _with_flags(imported, given) if given.flags else imported
     return _with_shape(imported, given) if given.shape else imported
+
+
+def _with_flags(imported: Imported, given: Given) -> Imported:
+    """Return the claim with the user's flags for the compiler; files that were joined need no folder of `-I` more."""
+    if imported.claimed is not None and imported.claimed.file.endswith(".py"):
+        raise BadInput(f"--flags {' '.join(given.flags)}: {imported.provenance} is Python and passes its own flags")
+    flags = tuple(flag for flag in given.flags if imported.format != "bare_cu" or not flag.startswith("-I"))
+    imported = _without(replace(imported, flags=flags), "protocol.flags")
+    return _chosen(imported, "protocol.flags", " ".join(given.flags))
 
 
 def _figure(text: str, ratio: float) -> Figure:

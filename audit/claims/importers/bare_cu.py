@@ -7,8 +7,9 @@ The Python file has `reference` (or one other function) and `get_inputs()`, with
 from __future__ import annotations
 
 import ast
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
+from pathlib import PurePosixPath
 
 from audit.claims.importers import entries, joined, joined_python, keywords, module_task, published, sizes, solutions
 from audit.claims.importers.imported import (
@@ -26,6 +27,7 @@ from audit.claims.importers.imported import (
 )
 from audit.claims.importers.material import Given, Material
 from audit.claims.importers.python_text import PythonText
+from audit.model.errors import BadInput
 
 TAKES = (
     "a `.cu` that binds a function (PYBIND11_MODULE), alone or with its `.cpp`, `.cuh` and `.h` files, and a Python "
@@ -47,14 +49,21 @@ def matches(material: Material) -> bool:
     return bool(material.named(".cu"))
 
 
-def read(material: Material, given: Given) -> Imported:  # noqa: ARG001  # there are no figures to ask a unit of
-    """Return the kernel with its reference. Raises BadInput for no kernel, or several of either."""
-    files = _files(material)
+def read(material: Material, given: Given) -> Imported:
+    """Return the kernel with its reference. Raises BadInput for no kernel, several of either, or a folder of `-I` in
+    which no given file is."""
+    folders = given.include_folders
+    for folder in folders:
+        if not any(PurePosixPath(name).is_relative_to(PurePosixPath(folder)) for name in material.files):
+            raise BadInput(
+                f"--flags -I{folder}: no file of {material.where} is in that folder; give the folder around it"
+            )
+    files = _files(material, folders)
     kernel = files[0]
     if len(files) == 1:
         data, how, added, names = kernel.data, "the .cu as given", "", ["kernel.cu"]
     else:
-        data = joined.joined({one.published_as: one.data.decode() for one in files}).encode()
+        data = joined.joined({one.published_as: one.data.decode() for one in files}, folders).encode()
         how, added = f"{len(files)} files as given, joined into one", joined.ADDED
         names = [solutions.flattened(one.published_as, one.published_as) for one in files]
     bound = entries.bound(data.decode())
@@ -115,8 +124,9 @@ def _beside(material: Material, file: str, left: frozenset[str]) -> dict[str, Or
     return found
 
 
-def _files(material: Material) -> list[Original]:
-    """Return the `.cu` of the kernel, what binds it, and its headers. Raises BadInput for no or several kernels."""
+def _files(material: Material, folders: Sequence[str]) -> list[Original]:
+    """Return the `.cu` of the kernel, what binds it, and its headers, those of the folders of `-I` too. Raises BadInput
+    for no or several kernels."""
     sources = [material.original(name) for name in material.named(*joined.SOURCES)]
     kernels = [one for one in sources if one.published_as.endswith(".cu")]
     binding = [one for one in sources if joined.binds(one.data.decode())]
@@ -126,7 +136,7 @@ def _files(material: Material) -> list[Original]:
         sources = kernels
     headers = [material.original(name) for name in material.named(*joined.HEADERS)]
     texts = {one.published_as: one.data.decode() for one in (*sources, *headers)}
-    included = {name for one in sources for name in joined.used(texts, one.published_as)}
+    included = {name for one in sources for name in joined.used(texts, one.published_as, folders)}
     more = [one for one in (*sources, *headers) if one in sources or one.published_as in included]
     return [kernels[0], *(one for one in more if one != kernels[0])]
 

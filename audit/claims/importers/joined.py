@@ -13,6 +13,7 @@ MOST_CHARACTERS = 4 << 20
 """Of the joined text; a header may be included many times."""
 ADDED = "files joined into one: local includes in their place, other headers first, a comment before each file"
 _INCLUDE = re.compile(r'[ \t]*#[ \t]*include[ \t]*(?:"([^"\n]+)"|<([^>\n]+)>)')
+_QUOTED = re.compile(r'[ \t]*#[ \t]*include[ \t]*"[^"\n]+"')
 _ONCE = re.compile(r"[ \t]*#[ \t]*pragma[ \t]+once\b")
 _GUARD = re.compile(r"\s*(?://[^\n]*\s*|/\*.*?\*/\s*)*#[ \t]*(?:ifndef|if[ \t]+!)", re.DOTALL)
 _IF = re.compile(r"[ \t]*#[ \t]*if(?:ndef[ \t]+(\w+))?")
@@ -26,31 +27,32 @@ def binds(text: str) -> bool:
     return _BINDING.search(text) is not None
 
 
-def used(files: Mapping[str, str], first: str) -> set[str]:
-    """Return the files that a source includes, directly or through others."""
+def used(files: Mapping[str, str], first: str, folders: Sequence[str] = ()) -> set[str]:
+    """Return the files that a source includes, directly or through others; `folders` are those of `-I`."""
     found: set[str] = set()
     queue = [first]
     while queue:
         name = queue.pop()
         for line in files[name].splitlines():
-            inner = _included(files, name, line)
+            inner = _included(files, name, line, folders)
             if inner is not None and inner not in found:
                 found.add(inner)
                 queue.append(inner)
     return found
 
 
-def joined(files: Mapping[str, str]) -> str:
+def joined(files: Mapping[str, str], folders: Sequence[str] = ()) -> str:
     """Return the sources among the files (texts by their paths) as one, those in C++ last: they call the kernels.
 
     Raises:
         BadInput: a file without a guard includes itself, or the text becomes too large.
     """
-    included = {inner for name in files for inner in used(files, name)}
-    kept = [name for name in files if name.endswith(SOURCES) and name not in included]
+    every = [name for name in files if name.endswith(SOURCES)]
+    included = {inner for name in files for inner in used(files, name, folders) - {name}}
+    kept = [name for name in every if name not in included] or every  # these include each other
     sources = sorted(kept, key=lambda name: (not name.endswith(".cu"), name))
     once: set[str] = set()
-    lines = [line for name in sources for line in _expanded(files, name, once, {})]
+    lines = [line for name in sources for line in _expanded(files, name, once, {}, folders)]
     text = "\n".join([*_includes_first(lines), ""])
     if len(text) > MOST_CHARACTERS:
         raise BadInput(f"{sources[0]}: {len(text):,} characters with its includes; at most {MOST_CHARACTERS:,}")
@@ -76,9 +78,11 @@ def _includes_first(lines: Sequence[str]) -> list[str]:
     return [*first, *rest]
 
 
-def _expanded(files: Mapping[str, str], name: str, once: set[str], within: Mapping[str, int]) -> list[str]:
+def _expanded(
+    files: Mapping[str, str], name: str, once: set[str], within: Mapping[str, int], folders: Sequence[str]
+) -> list[str]:
     """Return the lines of a file with its local includes in their place; `within` has the files around it, and the line
-    of each that includes the next."""
+    of each that includes the next. Behind an include in quotes of no file that was given stands its place."""
     if name in once:
         return []
     if name in within:
@@ -93,14 +97,17 @@ def _expanded(files: Mapping[str, str], name: str, once: set[str], within: Mappi
         if _ONCE.match(line):
             once.add(name)
             continue
-        inner = _included(files, name, line)
-        lines += [line] if inner is None else _expanded(files, inner, once, {**within, name: number})
+        inner = _included(files, name, line, folders)
+        if inner is not None:
+            lines += _expanded(files, inner, once, {**within, name: number}, folders)
+        else:
+            lines.append(f"{line}  // {name}, line {number}" if _QUOTED.fullmatch(line) else line)
     return lines
 
 
-def _included(files: Mapping[str, str], name: str, line: str) -> str | None:
-    """Return the file that a line includes: beside the file, else the only one whose path ends so, as in a folder
-    `include`.
+def _included(files: Mapping[str, str], name: str, line: str, folders: Sequence[str]) -> str | None:
+    """Return the file that a line includes: beside the file, in the first of the folders that has it, else the only one
+    whose path ends so, as in a folder `include`.
 
     Raises:
         BadInput: several paths end so, and quotes say that one of them is meant.
@@ -109,9 +116,10 @@ def _included(files: Mapping[str, str], name: str, line: str) -> str | None:
     if match is None:
         return None
     path = match[1] or match[2]
-    beside = posixpath.normpath(posixpath.join(posixpath.dirname(name), path))
-    if match[1] and beside in files:
-        return beside
+    places = [*([posixpath.dirname(name)] if match[1] else []), *folders]
+    paths = (posixpath.normpath(posixpath.join(place, path)) for place in places)
+    if (found := next((one for one in paths if one in files), None)) is not None:
+        return found
     end = "/" + posixpath.normpath(path).lstrip("./")
     ending = [other for other in files if f"/{other}".endswith(end)]
     if len(ending) > 1 and match[1]:

@@ -26,7 +26,7 @@ _TABLES = (".parquet", ".csv", ".jsonl", ".json", ".ndjson", ".gz")
 @dataclass(frozen=True)
 class Given:
     """Facts from the user, in place of the source's own: the row, the unit of its times, the GPU they were taken on,
-    the tolerance, ratios by GPU (None where a GPU is named alone) and sizes by name."""
+    the tolerance, ratios by GPU (None where a GPU is named alone), sizes by name and the compiler's flags."""
 
     row: int | None = None
     select: tuple[str, str] | None = None
@@ -35,6 +35,12 @@ class Given:
     tolerance: float | None = None
     claimed: tuple[tuple[str, float | None], ...] = ()
     shape: tuple[tuple[str, int], ...] = ()
+    flags: tuple[str, ...] = ()
+
+    @property
+    def include_folders(self) -> tuple[str, ...]:
+        """The folders of `-I` among the flags."""
+        return tuple(flag.removeprefix("-I") for flag in self.flags if flag.startswith("-I"))
 
 
 class Material:
