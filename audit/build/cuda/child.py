@@ -1,7 +1,7 @@
 """Runs in a child of its own: torch's extension builder on one source; compiler messages go to standard output.
 
-The only argument is JSON: `name`, `source`, `flags`, `includes`, `folder`. The exit code is 0 only if the module builds and
-loads.
+The only argument is JSON: `name`, `source`, `flags`, `includes`, `folder`. The exit code is 0 only if the module builds
+and loads.
 """
 
 from __future__ import annotations
