@@ -100,10 +100,12 @@ class CudaPython(Built):
         folder: has the extensions; None where the source builds none.
         extensions: `[library, name]` or a refusal in words, by the key of texts.
         environment: variables that the session needs.
+        triton: whether the source imports it.
     """
 
     python: Path
     init_inputs: list[Any]
+    triton: bool = False
     folder: Path | None
     extensions: dict[str, list[str] | str | None] | None
     environment: dict[str, str]

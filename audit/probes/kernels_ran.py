@@ -88,6 +88,8 @@ def observe(target: Target) -> Observed:
         "launches": table(ran, own),
         "own_share": own_share(ran, own),
     }
+    if tuned := call.event.get("tuned"):
+        seen |= {"tuned": tuned, "timed": target.built.tensor_device == "cuda"}
     if any(own):
         if _right_without(target, target.cases):
             return seen | {"right_without_kernels": True} | _without_at_the_claimed_shape(target)
@@ -126,7 +128,17 @@ def conclude(seen: Observed) -> Answer:
     text = f"{shape}: launches of the source's own kernels: {own} of {ran}{_share(share)}"
     if share is not None and share < MOST:
         return failed(f"{text}; a library's took the rest", "hint")
-    return passed(text)
+    return passed("; ".join([text, *_tuned(seen)]))
+
+
+def _tuned(seen: Observed) -> Iterator[str]:
+    """Yield the configuration of each function under `triton.autotune`."""
+    for one in seen.get("tuned", ()):
+        kernel, configuration, count = one["kernel"], one["configuration"], one["of"]
+        if seen["timed"]:
+            yield f"{kernel}: tuned to {configuration}, of {count} configurations"
+        else:
+            yield f"{kernel}: run with {configuration}, the first of {count} configurations, not tuned"
 
 
 def _at_claimed(seen: Observed, shape: str) -> Answer:

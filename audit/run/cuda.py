@@ -20,7 +20,7 @@ from audit.build.python.load import function_of, replace_load_inline
 from audit.build.sealed import sealed
 from audit.build.settings import CudaLibrary, CudaPython, CudaPythonSettings, CudaSettings
 from audit.model import Harness
-from audit.run import raw_memory
+from audit.run import raw_memory, tuned
 from audit.run.device import SessionDevice
 from audit.run.raw_memory import Checksums
 
@@ -95,6 +95,10 @@ class Cuda(SessionDevice):
             self._profile.__exit__(None, None, None)
             self._launches += _kernels(self._profile)
             self._profile = None
+
+    def tuned(self) -> list[dict[str, Any]]:
+        """See `SessionDevice`."""
+        return tuned.taken(tuned.of_this_process()) if self._memory == "traced" else []
 
     def trace(self) -> dict[str, Any]:
         """See `SessionDevice`. Kernels are listed in the mode `traced`, refused launches always."""
@@ -176,6 +180,8 @@ def _entry_of_python(settings: CudaPython, entry: str, harness: Harness) -> Call
         LookupError: the module has neither. Also any exception of the module itself.
     """
     os.environ.update(settings.environment)
+    if settings.triton:
+        tuned.keep(Path(settings.environment["TRITON_CACHE_DIR"]))
     if settings.extensions is not None:
         from torch.utils import cpp_extension  # reads the environment when it is imported
 

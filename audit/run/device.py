@@ -54,6 +54,10 @@ class SessionDevice:
         """Return the number of writes to each 4-byte word of the tensor, as saturating bytes; empty if not counted."""
         return b""
 
+    def tuned(self) -> list[dict[str, Any]]:
+        """Return the configurations that Triton's autotuner took, see `tuned.taken`; on a GPU in the mode `traced`."""
+        return []
+
     def trace(self) -> dict[str, Any]:
         """Return and clear the `launches` and `reports` since the last call."""
         raise NotImplementedError

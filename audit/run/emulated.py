@@ -116,6 +116,10 @@ class EmulatedPython(Emulated):
         if isinstance(self._triton, Interpreted):
             self._triton.configuration = configuration
 
+    def tuned(self) -> list[dict[str, Any]]:
+        """See `SessionDevice`."""
+        return self._triton.tuned() if isinstance(self._triton, Interpreted) else []
+
     def _extension(self, name: str, key: str) -> ModuleType | None:
         if key in self._settings.refusals:
             raise RuntimeError(self._settings.refusals[key])  # as torch's builder does

@@ -77,6 +77,14 @@ class Report(Event):
     tool: Name | None = None
 
 
+class Tuned(Event):
+    """See `tuned.taken`."""
+
+    kernel: Name
+    configuration: Name
+    of: Count
+
+
 Launches = Annotated[list[Launch], Field(max_length=MOST_LISTED)]
 Reports = Annotated[list[Report], Field(max_length=MOST_LISTED)]
 
@@ -129,6 +137,7 @@ class Step(Event):
     most_writes: Count = 0
     launches: Launches = []
     reports: Reports = []
+    tuned: Annotated[list[Tuned], Field(max_length=20)] = []
     loaded: Names = []
     replaced: Names = []
 

@@ -64,7 +64,7 @@ def run(request: Session, writer: EventWriter) -> Iterator[dict[str, Any]]:
             held[index] = result
         del result, outputs, one  # free the memory before the next step, as a benchmark does between calls
         state = {"loaded": loaded["changed"], "replaced": replaced()}
-        yield {"step": index, **event, **device.trace(), **state}
+        yield {"step": index, **event, **device.trace(), "tuned": device.tuned(), **state}
 
 
 def _earlier(held: dict[int, object], step: dict[str, Any]) -> Function:

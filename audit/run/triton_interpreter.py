@@ -18,6 +18,7 @@ from audit.build.settings import LEAST_TF32, Configuration
 from audit.run import triton_arithmetic, triton_libdevice, triton_syntax
 from audit.run.formats import tf32
 from audit.run.triton_patches import Patches
+from audit.run.tuned import taken
 
 INTERPRET = "TRITON_INTERPRET"
 FAILED = "interpreter-failed"
@@ -54,6 +55,7 @@ class Interpreted:
         from triton.runtime import interpreter
 
         self.kernels: set[str] = set()
+        self._tuners: list[Any] = []
         self.configuration = configuration
         self._source, self._runtime = source, runtime
         self._order: list[int] = []
@@ -64,6 +66,10 @@ class Interpreted:
             part.patch(interpreter)
         self._patch(interpreter)
         triton.autotune = self._tuned(triton.autotune)
+
+    def tuned(self) -> list[dict[str, Any]]:
+        """Return the configurations taken; see `tuned.taken`."""
+        return taken(self._tuners)
 
     def failures(self) -> list[dict[str, Any]]:
         """Return and clear the reports of launches that raised; the runtime lists the others."""
@@ -86,8 +92,14 @@ class Interpreted:
             return [0.0, 0.0, 0.0]
 
         def tuned(configs: list[Any], *args: Any, **named: Any) -> Any:
-            taken = {name: value for name, value in named.items() if name not in TIMING_OPTIONS}
-            return autotune(configs[:1] * min(len(configs), 2), *args, do_bench=tried, **taken)
+            given = {name: value for name, value in named.items() if name not in TIMING_OPTIONS}
+            decorate = autotune(configs[:1] * min(len(configs), 2), *args, do_bench=tried, **given)
+
+            def decorated(function: Any) -> Any:
+                self._tuners.append((tuner := decorate(function), len(configs)))
+                return tuner
+
+            return decorated
 
         return tuned
 

@@ -18,6 +18,7 @@ RACE = "race-shared: two threads write one word"
 LAUNCH = {"kernel": "k", "own": True, "grid": [1, 1, 1], "block": [32, 1, 1]}
 OTHERS = {**LAUNCH, "kernel": "gemm", "own": False}
 REPORT = {"kind": "race-shared", "message": "no barrier", "kernel": "k", "line": 7, "count": 1200, "grade": "undefined"}
+TUNED = {"kernel": "scale", "configuration": "block=128, num_warps=4, num_stages=3", "of": 2}
 KERNELS = {"shape": AT, "kernels_in_source": ["k"], "launches": [LAUNCH, OTHERS], "own_share": None}
 NO_KERNEL = {**KERNELS, "launches": [OTHERS], "returned": "Tensor", "refused_by_torch": "", "sizes_decide": False}
 THREADS = {"shape": AT, "threads_left": [0, 0], "children_left": [0, 0], "on": "cpu"}
@@ -189,6 +190,22 @@ ANSWERS: list[tuple[str, Observed, Answer]] = [
         ),
     ),
     ("kernels_ran", KERNELS, passed("N=8: launches of the source's own kernels: 1 of 2")),
+    (
+        "kernels_ran",
+        {**KERNELS, "tuned": [TUNED, TUNED | {"kernel": "norm", "of": 5}], "timed": True},
+        passed(
+            "N=8: launches of the source's own kernels: 1 of 2; scale: tuned to block=128, num_warps=4, num_stages=3, "
+            "of 2 configurations; norm: tuned to block=128, num_warps=4, num_stages=3, of 5 configurations"
+        ),
+    ),
+    (
+        "kernels_ran",
+        {**KERNELS, "tuned": [TUNED], "timed": False},
+        passed(
+            "N=8: launches of the source's own kernels: 1 of 2; scale: run with block=128, num_warps=4, num_stages=3, "
+            "the first of 2 configurations, not tuned"
+        ),
+    ),
     (
         "kernels_ran",
         {**KERNELS, "own_share": 0.25},

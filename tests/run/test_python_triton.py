@@ -79,6 +79,8 @@ def test_autotuning_takes_a_configuration_without_a_gpu(workers: Workers, tmp_pa
     reply = asked(workers, tmp_path, source(call, f"@triton.autotune(configs=[{CONFIGS}], key=['n'])\n"))
     assert reply.finished, reply.detail
     assert value(tmp_path) == [0, 2, 4, 6, 8, 10]
+    taken = {"kernel": "twice", "configuration": "block=4, num_warps=4, num_stages=3", "of": 2}
+    assert [event["tuned"] for event in reply.events] == [[taken]]
 
 
 SUMS = "tl.atomic_add(y + index, 2 * tl.load(x + index, mask=index < n), mask=index < n)"

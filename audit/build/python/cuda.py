@@ -51,7 +51,8 @@ class PythonBuilder:
         """
         started = time.monotonic()
         alone = isolated(source)
-        extends = PythonSource(alone.read_text(encoding="utf-8")).builds_extensions
+        parsed = PythonSource(alone.read_text(encoding="utf-8"))
+        extends = parsed.builds_extensions
         least = oldest(self.toolchain.cuda_home / "bin" / "nvcc") if extends else 0
         named = {*claim.gpus, *(one.gpu for one in claim.speedup)}
         request = {"source": str(alone), "entry": claim.entry_of(variant), "init_inputs": list(init_inputs(source)),
@@ -69,7 +70,8 @@ class PythonBuilder:
             log=self._left_out(extensions),
             reads=(SourceFile.of(source.name, alone.read_bytes()),),
         )
-        return CudaVariant(note=note, loaded=self._loaded(request, extensions))
+        loaded = self._loaded(request, extensions).model_copy(update={"triton": "triton" in parsed.imports})
+        return CudaVariant(note=note, loaded=loaded)
 
     def _left_out(self, entry: Path | None) -> str:
         """Return a sentence on the flags that were left out; empty where none was."""
