@@ -173,7 +173,8 @@ class DeviceRun:
 
     def refusal(self, variant: Variant, note: BuildNote) -> second_compiler.Refusal | None:
         """What the compiler that the claimed kernel is written for says against it, where that note's build failed."""
-        return second_compiler.refusal_of(note, variant, self._folder.source_of(variant), kind=self.kind)
+        source, flags = self._folder.source_of(variant), self._folder.claim.protocol.of_the_text
+        return second_compiler.refusal_of(note, variant, source, kind=self.kind, flags=flags)
 
     def verify(
         self,

@@ -62,8 +62,8 @@ def check(  # noqa: PLR0913  # one argument an option of the command
     Raises:
         BadInput: a source that cannot be read or audited, in one sentence.
     """
-    pairs = [tuple((one or {}).items()) for one in (claimed, shape)]
-    given = Given(tolerance=tolerance, claimed=pairs[0], shape=pairs[1], flags=tuple(flags))
+    ratios, sizes = tuple((claimed or {}).items()), tuple((shape or {}).items())
+    given = Given(tolerance=tolerance, claimed=ratios, shape=sizes, flags=tuple(flags))
     with tempfile.TemporaryDirectory(prefix="audit-check-") as scratch:
         sources = (kernel, reference, inputs)
         paths = files(*sources, Path(scratch))

@@ -30,9 +30,9 @@ def secondary_devices(device: AuditDevice, claim: Claim) -> tuple[AuditDevice, .
 
 
 def _emulated(claim: Claim) -> AuditDevice:
-    from audit.build.emulated.device import EmulatedDevice, capability_named  # needs no CUDA
+    from audit.build.emulated.device import device_for  # needs no CUDA
 
-    return EmulatedDevice(compute_capability=capability_named(claim), flags=claim.protocol.of_the_text)
+    return device_for(claim)
 
 
 def _cuda(claim: Claim) -> AuditDevice:

@@ -12,7 +12,7 @@ from __future__ import annotations
 import json
 import os
 import sys
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from importlib import metadata
 from importlib.util import find_spec
@@ -23,6 +23,7 @@ from audit.build.cuda import fast_toolchain
 from audit.build.cuda.fast_nvrtc import NAMES
 from audit.build.dependencies import torch_folder, wheels
 from audit.build.device_part import device_text
+from audit.build.emulated.rewrite import defines
 from audit.model import untrusted
 from audit.model.errors import first_error
 from audit.model.run_directory import Scratch
@@ -58,7 +59,7 @@ def version() -> str | None:
     return metadata.version(NAME)
 
 
-def proofs(source: Path, launches: Iterable[Mapping[str, Any]]) -> list[Proof]:
+def proofs(source: Path, launches: Iterable[Mapping[str, Any]], *, flags: Sequence[str] = ()) -> list[Proof]:
     """Return its answers about the first MOST_LAUNCHES different launches of a `.cu` file, by those of the emulated
     device: `kernel` as written at the launch, `grid`, `block`, `dynamic_shared_bytes`, `arguments` (integers, None for
     others)."""
@@ -67,13 +68,13 @@ def proofs(source: Path, launches: Iterable[Mapping[str, Any]]) -> list[Proof]:
         if not launch.get("refused") and launch.get("arguments") is not None:
             key = json.dumps([launch[name] for name in ("kernel", "grid", "block", "arguments")])
             different.setdefault(key, launch)
-    return [_proof(source, launch) for launch in list(different.values())[:MOST_LAUNCHES]]
+    return [_proof(source, launch, defines(flags)) for launch in list(different.values())[:MOST_LAUNCHES]]
 
 
-def _proof(source: Path, launch: Mapping[str, Any]) -> Proof:
+def _proof(source: Path, launch: Mapping[str, Any], macros: str) -> Proof:
     of = (launch["kernel"], tuple(launch["grid"]), tuple(launch["block"]))
     with Scratch() as folder:
-        entry, refused = _compiled(source, launch["kernel"], folder)
+        entry, refused = _compiled(source, launch["kernel"], folder, macros)
         if entry is None:
             return Proof(*of, "no answer", why=refused)
         ptx = (folder / PTX).read_text(encoding="utf-8", errors="replace").rstrip("\0")
@@ -90,9 +91,9 @@ def _nvrtc() -> Path | None:
     )
 
 
-def _compiled(source: Path, kernel: str, folder: Path) -> tuple[str | None, str]:
+def _compiled(source: Path, kernel: str, folder: Path, macros: str) -> tuple[str | None, str]:
     """Return the kernel's name in the PTX, or None and the reason."""
-    (folder / SOURCE).write_text(device_text(parse(untrusted.text(source))), encoding="utf-8")
+    (folder / SOURCE).write_text(macros + device_text(parse(untrusted.text(source))), encoding="utf-8")
     library, headers = _nvrtc(), fast_toolchain.cuda_include_of(torch_folder() or Path())
     assert library is not None  # `version` is asked first
     done = fast_toolchain.run_nvrtc(

@@ -8,6 +8,7 @@ torch's own, so its log counts.
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 from dataclasses import dataclass
 from importlib import metadata
 from pathlib import Path
@@ -15,6 +16,7 @@ from pathlib import Path
 from audit.build.cuda.compile import HEADER_SET, compiler_words
 from audit.build.cuda.toolchain import cuda_home, parse_nvcc
 from audit.build.dependencies import torch_folder, torch_headers
+from audit.build.emulated.rewrite import defines
 from audit.build.names import TORCH_MACROS
 from audit.build.python.source import PythonSource
 from audit.model import BuildNote, Variant
@@ -58,15 +60,18 @@ class Refusal:
     log: str
 
 
-def refusal_of(note: BuildNote, variant: Variant, source: Path, *, kind: DeviceKind) -> Refusal | None:
-    """Return the refusal of the claimed kernel after that note's failed build on a device of that kind, if any."""
+def refusal_of(
+    note: BuildNote, variant: Variant, source: Path, *, kind: DeviceKind, flags: Sequence[str] = ()
+) -> Refusal | None:
+    """Return the refusal of the claimed kernel after that note's failed build on a device of that kind, if any; `flags`
+    are the claim's macros and include folders."""
     if variant.role != "claimed" or note.outcome != "does not compile" or STOPPED.search(note.log):
         return None
     if note.log == UNBOUND:
         return Refusal("Python's import", UNBOUND)
     if kind == "cuda":
         return of_torch(note.log) if note.header_set == HEADER_SET else None
-    return of_nvcc(source, compute_capability=variant.compute_capability)
+    return of_nvcc(source, compute_capability=variant.compute_capability, flags=flags)
 
 
 def of_torch(log: str) -> Refusal | None:
@@ -75,7 +80,7 @@ def of_torch(log: str) -> Refusal | None:
     return None if not words or OF_THE_MACHINE.search(log) else Refusal("torch's extension builder", words)
 
 
-def of_nvcc(source: Path, *, compute_capability: int) -> Refusal | None:
+def of_nvcc(source: Path, *, compute_capability: int, flags: Sequence[str] = ()) -> Refusal | None:
     """Return nvcc's refusal of a `.cu` file, or of a `.py` that builds an extension from texts; None where it compiles,
     there is no nvcc, or it takes too long. `compute_capability` is the source's least one, 75 for 7.5."""
     home, unit, folders = cuda_home(), _unit(source), torch_headers()
@@ -87,7 +92,8 @@ def of_nvcc(source: Path, *, compute_capability: int) -> Refusal | None:
         text.write_text(unit, encoding="utf-8")
         generated.parent.mkdir(parents=True)
         generated.write_text("#define C10_CUDA_BUILD_SHARED_LIBS\n", encoding="utf-8")
-        own = [*_flags([*folders, folder / "generated"], compute_capability), f"-I{source.parent}", str(text)]
+        given = [f"-I{source.parent / flag[2:]}" if flag.startswith("-I") else flag for flag in flags]
+        own = [*given, *_flags([*folders, folder / "generated"], compute_capability), f"-I{source.parent}", str(text)]
         words = ""
         for macros in ((), TORCH_MACROS):  # some builds have them: a refusal needs both
             done = command.run([nvcc, *macros, *own], folder=folder, limit_s=LIMIT_S, reads=[source.parent, *folders])
@@ -112,7 +118,7 @@ def _unit(source: Path) -> str | None:
         inline = PythonSource(text).inline
     except AuditError:
         return None
-    return INLINE_HEADERS + "\n".join(inline[0].cuda) if len(inline) == 1 else None
+    return defines(inline[0].macros) + INLINE_HEADERS + "\n".join(inline[0].cuda) if len(inline) == 1 else None
 
 
 def _flags(folders: list[Path], compute_capability: int) -> list[str]:

@@ -81,7 +81,7 @@ def _with_proofs(target: Target, found: Checked) -> tuple[list[Behaviour], dict[
     version = race_prover.version()
     if version is None or source.suffix != ".cu" or not found.launches or target.variant.role in SHARES:
         return list(found.seen), {}
-    proofs = race_prover.proofs(source, found.launches)
+    proofs = race_prover.proofs(source, found.launches, flags=target.claim.protocol.of_the_text)
     values: dict[str, JsonValue] = {
         "name": race_prover.NAME,
         "version": version,

@@ -18,7 +18,7 @@ from audit.apps.batch.state import ENDED, Attempt, ItemState, StageName
 from audit.audit import Audit
 from audit.build.cuda import gpu, toolchain
 from audit.build.devices import choose
-from audit.build.emulated.device import EmulatedDevice, capability_named
+from audit.build.emulated.device import device_for
 from audit.claims import ClaimFolder
 from audit.lint import floors
 from audit.model import Finding, Verdict
@@ -169,8 +169,7 @@ def review(asked: Asked) -> Attempt:
 def emulated(asked: Asked) -> Attempt:
     """Builds the claimed kernel, asks every probe, and judges the record, which stays for `audit report`."""
     folder = claimed_of(asked.item)
-    limits = {"session_limit_s": SESSION_LIMIT_S, "kernel_limit_s": KERNEL_LIMIT_S}
-    device = EmulatedDevice(**limits, compute_capability=capability_named(folder.claim))
+    device = device_for(folder.claim, session_limit_s=SESSION_LIMIT_S, kernel_limit_s=KERNEL_LIMIT_S)
     out, silent = asked.records / asked.item.name / "emulated", Progress(io.StringIO())
     with Audit(folder, device, out, entropy=asked.seed, workers=asked.workers(), progress=silent) as audit:
         for stage in (audit.prepare, audit.review, audit.build, audit.verify, audit.judge):

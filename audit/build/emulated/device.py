@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 import shutil
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -169,6 +169,12 @@ class EmulatedDevice:
                 configuration=plain_configuration(variant, kernel_limit_s=self.kernel_limit_s),
             ),
         )
+
+
+def device_for(claim: Claim, **limits: float) -> EmulatedDevice:
+    """Return the device for a claim, with other limits if they are given by name."""
+    device = EmulatedDevice(compute_capability=capability_named(claim), flags=claim.protocol.of_the_text)
+    return replace(device, **limits)  # type: ignore[arg-type]
 
 
 def _note(made: EmulatedBuild, variant: Variant, optimisation: str, given: tuple[str, ...]) -> BuildNote:
