@@ -57,6 +57,16 @@ def test_the_ladder_has_every_baseline_of_the_claim(monkeypatch: pytest.MonkeyPa
     assert {"eager", "eager_tf32", "blocked", "diagonals", "diagonals_tf32", "diagonals_fp16"} <= {*ladder._baselines()}
 
 
+@pytest.mark.parametrize(
+    ("error", "shown"), [(6e-7, "fp32"), (2.9e-4, "tf32"), (2.4e-3, "bf16"), (0.0, "fp32"), (1.7e-7, "fp32")]
+)
+def test_the_precision_class_of_a_way_is_what_its_error_shows(
+    error: float, shown: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    ladder = loaded(BENCH / "ladder.py", monkeypatch)
+    assert ladder.precision(error, {"fp32": 24.0, "tf32": 11.7, "fp16": 11.7, "bf16": 8.7}) == shown
+
+
 def one(value: float, half: float = 0.01) -> Ratio:
     return Ratio(value, value - half, value + half, 12)
 
