@@ -2,7 +2,8 @@
 
 Times every repair, every baseline of `reference.py` and further ones in PyTorch in one process: rounds in which each is
 called once, in an order drawn anew, behind a write that fills the L2 cache. Raw samples are kept, and each kernel's own
-time by the profiler: what a variant's second launch takes is what it takes from inputs prepared before. `triton.testing.do_bench` times each as well, its median with the 20th and 80th percentile. Errors are against float64,
+time by the profiler: what a variant's second launch takes is what it takes from inputs prepared before.
+`triton.testing.do_bench` times each as well, its median with the 20th and 80th percentile. Errors are against float64,
 relative, in norm; the precision class is what the result shows beside inputs rounded to lower formats.
 """
 
