@@ -11,7 +11,7 @@ from __future__ import annotations
 import shutil
 from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from importlib import metadata
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -25,29 +25,24 @@ from audit.model import Finding, Shape
 from audit.model.errors import BadInput
 from audit.probes.cases import Case
 from audit.probes.variations import LIMIT_S
-from audit.run.pool import SharedProcess, Workers
+from audit.run.pool import Reply, SharedProcess, Workers
 from audit.run.requests import Cases
 from audit.run.timing_requests import Compiled
 from audit.sandbox import machine
 
 
-def second_case(workers: Workers, *, reference: Path, like: Case, seed: int, folder: Path) -> Case | None:
-    """Make another case of the same shape and dtype in a process of its own; None where that fails. Rotating inputs
-    reveal a kernel that caches results by address."""
-    request = Cases(
-        reference=reference,
-        shapes=(like.shape,),
-        seeds=(seed % 2**63,),
-        cost_shape=like.shape,
-        folder=folder,
-        device="cuda",
-        bits=True,
-    )
-    reply = workers.call(request, limit_s=LIMIT_S)
-    made = [event for event in reply.events if "case" in event]
-    if not reply.finished or not made:
-        return None
-    return replace(like, inputs=folder / "0.inputs.pt").answered(reply, made[0])
+def cases(
+    workers: Workers, *, reference: Path, shape: Shape, seeds: tuple[int, ...], folder: Path, limit_s: float = LIMIT_S
+) -> tuple[Reply, list[Case]]:
+    """Make cases of a shape in a process of their own, none where that fails; the reply begins with the shape's work.
+    Rotating inputs reveal a kernel that caches results by address."""
+    request = Cases(reference=reference, shapes=(shape,) * len(seeds), seeds=tuple(seed % 2**63 for seed in seeds),
+                    cost_shape=shape, folder=folder, device="cuda", bits=True)  # fmt: skip
+    reply = workers.call(request, limit_s=limit_s)
+    made = [event for event in reply.events if "case" in event] if reply.finished else []
+    return reply, [
+        Case.made(reply, one, shape=shape, inputs=folder / f"{one['case']}.inputs.pt", scope="other") for one in made
+    ]
 
 
 AHEAD = ("compile", "compile_max_autotune")

@@ -12,6 +12,7 @@ from pydantic import JsonValue
 
 from audit.build.cuda import gpu
 from audit.build.device import BuiltVariant
+from audit.measure import prepared
 from audit.measure.comparison import AGAIN, TIMED_OUTPUTS, rivals
 from audit.measure.floors import UNDER_FLOOR, floor_here
 from audit.measure.samples import OURS, SIZED
@@ -20,7 +21,6 @@ from audit.model import Finding, Measurement, Shape
 from audit.model.errors import BadInput
 from audit.probes.answer import label
 from audit.probes.cases import Case
-from audit.run.requests import Cases
 from audit.sandbox import machine
 
 NAME = "times_at_sizes"
@@ -88,16 +88,11 @@ def _at(
     if why := refused(session.case, shape, chip.memory_mib << 20, until - time.monotonic()):
         return [], At(shape, why)
     with TemporaryDirectory(dir=session.case.inputs.parent) as folder:
-        seeds = tuple((session.seed + draw) % 2**63 for draw in (2, 3))
-        request = Cases(reference=session.reference, shapes=(shape, shape), seeds=seeds, cost_shape=shape,
-                        folder=Path(folder), device="cuda", bits=True)  # fmt: skip
-        reply = session.workers.call(request, limit_s=until - time.monotonic())
-        if not reply.finished:
+        seeds = (session.seed + 2, session.seed + 3)
+        reply, cases = prepared.cases(session.workers, reference=session.reference, shape=shape, seeds=seeds,
+                                      folder=Path(folder), limit_s=until - time.monotonic())  # fmt: skip
+        if not cases:
             return [], At(shape, f"reference.py gave no inputs: {reply.ending}: {reply.detail}")
-        cases = [
-            Case.made(reply, event, shape=shape, inputs=Path(folder) / f"{event['case']}.inputs.pt", scope="other")
-            for event in reply.events[1:]
-        ]
         own = session.at(cases, until=until)
         own.interleaved(label(shape), built, baselines=baselines, brief=True)
         found, left_out = counted(own.taken())

@@ -15,7 +15,6 @@ from audit.measure import checks, floors, independent_clock, prepared
 from audit.measure.checks import Reading, clocks, not_timed, readings, skipped
 from audit.measure.comparison import EAGER, PREFIX, PROCESSES, RANKS, TIMED_OUTPUTS, precision_of, rivals
 from audit.measure.outputs import classed, every_call, tolerance_of, verified
-from audit.measure.prepared import second_case
 from audit.measure.samples import OURS, OUTSIDE, REPEATED, measurements_of, median_ms, published
 from audit.model import Claim, Finding, Measurement
 from audit.probes.answer import not_sent
@@ -87,10 +86,9 @@ class Session:
         """Make the second set of inputs where there is none."""
         if not self._others:
             folder = Path(tempfile.mkdtemp(dir=self.case.inputs.parent))
-            made = second_case(
-                self.workers, reference=self.reference, like=self.case, seed=self.seed + 1, folder=folder
-            )
-            self._others = () if made is None else (made,)
+            _, made = prepared.cases(self.workers, reference=self.reference, shape=self.case.shape,
+                                     seeds=(self.seed + 1,), folder=folder)  # fmt: skip
+            self._others = tuple(made)
 
     def at(self, cases: Sequence[Case], *, until: float) -> Session:
         """Return a session of another shape, which compiles its baselines itself."""

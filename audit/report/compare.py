@@ -10,13 +10,12 @@ from pathlib import Path
 
 from audit.claims import STATEMENT
 from audit.judge import BASELINE
-from audit.measure import compared, median_ms
+from audit.measure import median_ms
 from audit.model import Claim, Finding, Record
 from audit.model.errors import BadInput
 from audit.model.gpus import names_in
 from audit.report import claimed, evidence, formats, html, markdown
-from audit.report.messages import message
-from audit.report.quantities import NOT_MEASURED, NOT_PUBLISHED, UNKNOWN, milliseconds, ratio, with_interval
+from audit.report.quantities import NOT_MEASURED, NOT_PUBLISHED, UNKNOWN, milliseconds
 from audit.report.view import Figure, Report, Section, Table
 
 NOT_ASKED = "not asked"
@@ -134,11 +133,7 @@ def measured(own: Record | None, variant: str | None) -> str:
     state = rung.state if rung else "failed" if own.verdict.name == "wrong" else None
     if state in NO_RATIO:
         return NO_RATIO[state]
-    found = compared(own.measurements, variant, BASELINE) if state == "passed" else None
-    if found is None:
-        return NOT_MEASURED
-    shown = with_interval(ratio(found.ratio.value), found.ratio.low, found.ratio.high)
-    return message("form.ratio_inconclusive", ratio=shown) if found.doubt else shown
+    return evidence.ratio_of(own, variant, BASELINE) if state == "passed" else NOT_MEASURED
 
 
 def fastest_passing(record: Record | None) -> str | None:

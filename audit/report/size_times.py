@@ -9,14 +9,14 @@ from pydantic import JsonValue
 from audit.judge.answers import BASELINE, FLOOR
 from audit.judge.causes import sizes_of
 from audit.judge.evidence import objects
-from audit.measure import OURS, compared, sizes
+from audit.measure import OURS, sizes
 from audit.measure.comparison import AGAIN
 from audit.measure.floors import FLOOR_HERE as HERE
 from audit.measure.samples import SIZED
 from audit.model import Finding, Record, Shape
 from audit.report import evidence
 from audit.report.messages import joined, message
-from audit.report.quantities import NOT_MEASURED, ratio, shape, with_interval
+from audit.report.quantities import NOT_MEASURED, shape
 
 MOST = 8
 """Sizes of a record of others; ours have three."""
@@ -46,7 +46,7 @@ def told(record: Record, name: str) -> str:
     """Return that a variant's ratio is one of the claimed size, with those at other sizes."""
     claimed = record.claim.statement.shapes.claimed
     ratios = [
-        message("form.step_ratio", step=shape(one), ratio=_ratio(at, name))
+        message("form.step_ratio", step=shape(one), ratio=evidence.ratio_of(at, name, BASELINE))
         for one, at in by_size(record)
         if one != claimed
     ]
@@ -61,11 +61,3 @@ def _at(record: Record, size: Shape, about: dict[str, JsonValue]) -> Record:
     floor = Finding(probe=HERE, target=record.device.name, outcome="pass", summary="", evidence=about)
     left = (one for one in record.findings if one.probe not in (HERE, FLOOR))
     return record.model_copy(update={"measurements": own, "findings": (*left, floor)})
-
-
-def _ratio(record: Record, name: str) -> str:
-    found = compared(record.measurements, name, BASELINE)
-    if found is None:
-        return NOT_MEASURED
-    shown = with_interval(ratio(found.ratio.value), found.ratio.low, found.ratio.high)
-    return message("form.ratio_inconclusive", ratio=shown) if found.doubt else shown

@@ -11,19 +11,9 @@ from audit.measure.comparison import AGAIN, PREFIX, Comparison, control, precisi
 from audit.measure.samples import REPEATED, found, least_ms, median_ms
 from audit.model import Record
 from audit.model.gpus import closest, names_in
-from audit.report import evidence, size_times, waterfall
+from audit.report import evidence, quantities, size_times, waterfall
 from audit.report.messages import Recorded, headings, joined, message
-from audit.report.quantities import (
-    NONE,
-    NOT_MEASURED,
-    UNKNOWN,
-    milliseconds,
-    number,
-    ratio,
-    sentence,
-    shape,
-    with_interval,
-)
+from audit.report.quantities import NONE, NOT_MEASURED, UNKNOWN, milliseconds, number, ratio, with_interval
 from audit.report.tables import state
 from audit.report.view import Code, Figure, Section, Table
 from audit.run.ratios import LEAST_MS, interval
@@ -42,14 +32,8 @@ def section(record: Record, figures: tuple[Figure, ...]) -> Section:
     table = Table(message("times.table", device=record.device.name), columns, rows, numeric)
     if rows:
         how = "times.interleaved" if any(one.blocks for one in record.measurements) else "times.one_by_one"
-        text = (
-            message(how),
-            *_processes(record),
-            message("baseline.told"),
-            *_controls(record),
-            *_wrong(record),
-            *_sizes(record),
-        )
+        checked = (*_controls(record), *_wrong(record), *_sizes(record))
+        text = (message(how), *_processes(record), message("baseline.told"), *checked)
     else:
         text = (message("times.none", absent=NOT_MEASURED, device=Recorded(record.device.name)),)
     known = (_by_do_bench(record), _by_size(record))
@@ -176,7 +160,7 @@ def _share(least: float | None, middle: float) -> str:
 def _sizes(record: Record) -> list[str]:
     """Return what is known of the sizes beside the claimed one."""
     found = size_times.measured(record)
-    return [sentence(found.summary)] if found else []
+    return [quantities.sentence(found.summary)] if found else []
 
 
 def _by_size(record: Record) -> Table | None:
@@ -187,7 +171,7 @@ def _by_size(record: Record) -> Table | None:
     rows = []
     for size, at, name in found:
         what, _, time, _, eager, rival, best, _, of_floor, _ = _row(at, name)
-        rows.append((shape(size), what, time, eager, rival, best, of_floor))
+        rows.append((quantities.shape(size), what, time, eager, rival, best, of_floor))
     columns = headings("size", "what", "median", "against_eager", "against_strongest", "strongest", "of_fp32_floor")
     return Table(message("times.sizes_table", device=record.device.name), columns, tuple(rows), frozenset({2, 3, 4, 6}))
 

@@ -12,7 +12,7 @@ from audit.measure import OURS, samples
 from audit.measure.comparison import PREFIX, precision_of
 from audit.model import Finding, Measurement, Record, sanitizer
 from audit.report import evidence
-from audit.report.drawing import SMALL, WIDE, Box, Dot, Drawing, Paint, Part, Scale, Stroke, Words
+from audit.report.drawing import SMALL, WIDE, Box, Dot, Paint, Part, Scale, Stroke, Words
 from audit.report.figures import coverage as map_of
 from audit.report.figures import raster
 from audit.report.figures import times as timed
@@ -30,11 +30,7 @@ LANES = 7
 def absent(name: str, text: str) -> Figure:
     """A sheet that holds one sentence, where there is nothing to draw."""
     words = sanitizer.line(text)
-    return _figure(name, [Words(0, 45, words, most=5)], 90, alt=words, caption=words)
-
-
-def _figure(name: str, parts: list[Part], tall: float, *, alt: str, caption: str) -> Figure:
-    return Figure(name=name, alt=alt, caption=caption, png=raster.png(Drawing(tall, tuple(parts))))
+    return raster.figure(name, 90, [Words(0, 45, words, most=5)], alt=words, caption=words, svg=False)
 
 
 def waterfall(record: Record, _: Choice) -> Figure:
@@ -79,7 +75,7 @@ def errors(record: Record, choice: Choice) -> Figure:
     parts.append(Words(0, bottom + 20, _worst(cells, choice.shape), size=SMALL, most=2))
     text = "; ".join(f"{place}, {order}: {_words(one)}" for (place, order), one in cells.items())
     caption = f"Wrong elements of {choice.variant} on {choice.device}, by shape and thread order."
-    return _figure(ERRORS, parts, bottom + 40, alt=f"{caption} {text}.", caption=caption)
+    return raster.figure(ERRORS, bottom + 40, parts, alt=f"{caption} {text}.", caption=caption, svg=False)
 
 
 def _why(finding: Finding | None) -> str:
@@ -135,7 +131,7 @@ def times(record: Record, choice: Choice) -> Figure:
     passed = any(rung.variant == choice.variant and rung.state == "passed" for rung in record.ladder)
     note = "" if passed else f" {choice.variant} did not pass: an unverified timing, no speedup of it is reported."
     caption = f"Every sample on {record.device.name}, and medians.{note}"
-    return _figure(TIMES, parts, bottom + 40, alt=f"{caption} {text}.", caption=caption)
+    return raster.figure(TIMES, bottom + 40, parts, alt=f"{caption} {text}.", caption=caption, svg=False)
 
 
 def _rivals(record: Record, variant: str) -> list[Measurement]:

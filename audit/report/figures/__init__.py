@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from audit.model import Record
-from audit.report.figures import ablation, coverage, errors, floors, size_times, sizes, times, waterfall
+from audit.report.figures import ablation, coverage, errors, floors, sizes, times, waterfall
 from audit.report.view import Figure
 
-DRAWN = (coverage, errors, sizes, ablation, floors, waterfall, times, size_times)
-NAMES = tuple(one.NAME for one in DRAWN)
+DRAWN = (coverage, errors, sizes, ablation, floors, waterfall, times)
+NAMES = (*(one.NAME for one in DRAWN), times.OF_SIZES)
 
 
 def draw(record: Record) -> tuple[Figure, ...]:
     """Return every figure with evidence, in the order of `NAMES`."""
-    return tuple(figure for one in DRAWN if (figure := one.draw(record)) is not None)
+    drawn = (*(one.draw(record) for one in DRAWN), times.of_sizes(record))
+    return tuple(figure for figure in drawn if figure is not None)

@@ -8,7 +8,7 @@ from audit.judge import AblationRow, ablation_table
 from audit.judge.evidence import deciding_about
 from audit.model import Record
 from audit.report import evidence
-from audit.report.drawing import SMALL, WIDE, Box, Drawing, Paint, Part, Words
+from audit.report.drawing import SMALL, WIDE, Box, Paint, Part, Words
 from audit.report.figures import canvas, raster
 from audit.report.messages import Recorded, headings, joined, message
 from audit.report.tables import with_difference
@@ -45,11 +45,10 @@ def draw(record: Record) -> Figure | None:
     grid = _of_orders(record, rows) if orders else _of_questions(record, rows)
     if len(rows) < 2 or not grid.columns:
         return None
-    drawing = _drawn(grid)
     result = joined("semicolon", (_in_words(grid, *row) for row in grid.rows))
     caption = message("ablation.orders" if orders else "ablation.questions")
     alt = message("ablation.alt", rows=result)
-    return Figure(name=NAME, alt=alt, caption=caption, png=raster.png(drawing), drawing=drawing)
+    return raster.figure(NAME, HEAD + len(grid.rows) * ROW, _drawn(grid), alt=alt, caption=caption)
 
 
 def _of_orders(record: Record, rows: list[AblationRow]) -> Grid:
@@ -75,7 +74,7 @@ def _answer(record: Record, variant: str, probe: str) -> str:
     return PASSED if "pass" in outcomes else NONE
 
 
-def _drawn(grid: Grid) -> Drawing:
+def _drawn(grid: Grid) -> list[Part]:
     """Return the grid with a heading over each column and what changed left of each row."""
     wide = (WIDE - LEFT) / len(grid.columns)
     parts: list[Part] = [
@@ -91,7 +90,7 @@ def _drawn(grid: Grid) -> Drawing:
             parts.append(Box(left + 2, top + 3, wide - 4, ROW - 6, face, "warm" if dashed else "none", dashed))
             place_of = {"x": left + wide / 2, "y": top + ROW / 2, "wide": wide - 12}
             parts.append(Words(text=words, paint=ink, size=SMALL, anchor="middle", most=3, bold=True, **place_of))
-    return Drawing(HEAD + len(grid.rows) * ROW, tuple(parts))
+    return parts
 
 
 def _changed(row: AblationRow) -> str:

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 from audit.model import Finding, Record
 from audit.report import evidence
-from audit.report.drawing import SMALL, WIDE, Box, Drawing, Paint, Part, Scale, Words, cross, legend
+from audit.report.drawing import SMALL, WIDE, Box, Paint, Part, Scale, Words, cross, legend
 from audit.report.figures import canvas, raster
 from audit.report.messages import joined, message
 from audit.report.quantities import milliseconds
@@ -31,9 +31,8 @@ def draw(record: Record) -> Figure | None:
         parts += _row(record, finding, head + TALL * place, scale)
     bottom = head + TALL * len(found)
     parts += scale.axis(bottom, message("times.axis"))
-    drawing = Drawing(bottom + 40, tuple(parts))
     alt = message("floors.alt", gpus=joined("blank", (_told(one, "floors.reported", "floors.needed") for one in found)))
-    return Figure(name=NAME, alt=alt, caption=message("floors.caption"), png=raster.png(drawing), drawing=drawing)
+    return raster.figure(NAME, bottom + 40, parts, alt=alt, caption=message("floors.caption"))
 
 
 def _bounds(finding: Finding) -> bool:

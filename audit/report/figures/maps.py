@@ -10,7 +10,7 @@ from typing import Any
 from audit.judge.ladder import rungs
 from audit.model import Finding, Record
 from audit.report import evidence
-from audit.report.drawing import SMALL, WIDE, Box, Drawing, Paint, Part, Words
+from audit.report.drawing import SMALL, WIDE, Box, Paint, Part, Words
 from audit.report.figures import raster
 from audit.report.messages import Recorded, message
 from audit.report.view import Figure
@@ -51,9 +51,8 @@ def figure(name: str, key: Key, panels: Sequence[Panel], *, alt: str, caption: s
     for place, panel in enumerate(panels):
         parts += _panel(key, panel, place * (SIDE + GAP), 24.0)
     foot = FOOT if any(panel.sides for panel in panels) else 4
-    drawing = Drawing(24 + HEAD + SIDE + foot, tuple(parts))
     fits = len(parts) <= MOST_BOXES
-    return Figure(name=name, alt=alt, caption=caption, png=raster.png(drawing), drawing=drawing if fits else None)
+    return raster.figure(name, 24 + HEAD + SIDE + foot, parts, alt=alt, caption=caption, svg=fits)
 
 
 def grid(rows: Any) -> Grid | None:

@@ -8,12 +8,16 @@ from audit.judge import BASELINE
 from audit.measure import compared
 from audit.model import Record
 from audit.report.compare import fastest_passing, places, standing
-from audit.report.drawing import SMALL, WIDE, Dot, Drawing, Part, Scale, Stroke, Words
+from audit.report.drawing import SMALL, WIDE, Dot, Part, Scale, Stroke, Words
 from audit.report.figures import canvas, raster
 from audit.report.quantities import NOT_MEASURED, ratio
 from audit.report.view import Figure
 
 HEAD, ROW = 46, 62
+CAPTION = (
+    "Claimed ratio of the claimed kernel, and measured ratio of the fastest passing fp32 variant against eager fp32; "
+    "above them, how the claimed kernel came out."
+)
 Place = tuple[str, float | None, float | None, str]
 """A GPU, its claimed ratio, the measured one of the fastest passing fp32 variant, and the claimed kernel's standing."""
 
@@ -32,15 +36,8 @@ def draw(records: Sequence[Record]) -> Figure | None:
     for number, place in enumerate(found):
         parts += _row(place, HEAD + ROW * number, scale)
     parts += scale.axis(bottom, "times faster than the baseline, log scale")
-    drawing = Drawing(bottom + 40, tuple(parts))
-    return Figure(
-        name="portability",
-        alt=f"Claimed and measured ratios per GPU on a log axis. {lines}.",
-        caption="Claimed ratio of the claimed kernel, and measured ratio of the fastest passing fp32 variant against "
-        "eager fp32; above them, how the claimed kernel came out.",
-        png=raster.png(drawing),
-        drawing=drawing,
-    )
+    alt = f"Claimed and measured ratios per GPU on a log axis. {lines}."
+    return raster.figure("portability", bottom + 40, parts, alt=alt, caption=CAPTION)
 
 
 def _place(gpu: str, own: Record | None, records: Sequence[Record]) -> Place:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from functools import lru_cache
 
 from matplotlib.axes import Axes
@@ -11,6 +12,7 @@ from matplotlib.patches import Circle, Patch, Rectangle
 from audit.model import sanitizer
 from audit.report.drawing import LINE, WIDE, Dot, Drawing, Paint, Part, Stroke, Words
 from audit.report.figures import canvas
+from audit.report.view import Figure
 
 COLOURS: dict[Paint, str] = {
     "text": "#1b1f24",
@@ -46,6 +48,12 @@ def png(drawing: Drawing) -> bytes:
         for order, part in enumerate(drawing.parts):
             _part(axis, part, order)
         return canvas.png(sheet)
+
+
+def figure(name: str, tall: float, parts: Sequence[Part], *, alt: str, caption: str, svg: bool = True) -> Figure:
+    """Return the figure of a drawing that tall; without `svg` its PNG alone."""
+    drawing = Drawing(tall, tuple(parts))
+    return Figure(name=name, alt=alt, caption=caption, png=png(drawing), drawing=drawing if svg else None)
 
 
 def _part(axis: Axes, part: Part, order: int) -> None:

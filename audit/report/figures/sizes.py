@@ -7,7 +7,7 @@ from math import ceil
 
 from audit.model import Record
 from audit.report import sizes
-from audit.report.drawing import LATIN, SMALL, WIDE, Box, Drawing, Paint, Part, Words, legend
+from audit.report.drawing import LATIN, SMALL, WIDE, Box, Paint, Part, Words, legend
 from audit.report.figures import canvas, raster
 from audit.report.messages import joined, message
 from audit.report.quantities import shape
@@ -40,12 +40,11 @@ def draw(record: Record) -> Figure | None:
     parts, head = [*legend(keys)], 18 * len(keys) + 8
     for place, (name, cells) in enumerate(lines):
         parts += _strip(name, cells, head + ROW * place)
-    drawing = Drawing(head + ROW * len(lines), tuple(parts))
     failed = ((one.name or message("sizes.all_at_once"), one.at("wrong")) for one in strips if one.at("wrong"))
     wrong = joined("semicolon", (message("sizes.wrong_at", size=name, values=values) for name, values in failed))
     alt = message("sizes.alt", shape=shape(base), wrong=wrong)
     caption = message("sizes.caption", shape=shape(base))
-    return Figure(name=NAME, alt=alt, caption=caption, png=raster.png(drawing), drawing=drawing)
+    return raster.figure(NAME, head + ROW * len(lines), parts, alt=alt, caption=caption)
 
 
 def _lines(strip: sizes.Strip) -> Iterator[tuple[str, list[Cell]]]:

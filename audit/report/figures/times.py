@@ -7,45 +7,70 @@ from collections.abc import Iterator
 from audit.measure.comparison import PREFIX
 from audit.measure.samples import found, median_ms
 from audit.model import Record
-from audit.report import evidence, times, waterfall
-from audit.report.drawing import LATIN, SMALL, WIDE, Dot, Drawing, Part, Scale, Stroke, Words
+from audit.report import evidence, size_times, times, waterfall
+from audit.report.drawing import LATIN, SMALL, WIDE, Dot, Part, Scale, Stroke, Words
 from audit.report.figures import canvas, raster
 from audit.report.messages import joined, message
-from audit.report.quantities import milliseconds
+from audit.report.quantities import milliseconds, shape
 from audit.report.view import Figure
 from audit.run.ratios import interval
 
-NAME = "times"
+NAME, OF_SIZES = "times", "size_times"
 HEAD, ROW, LEFT, RIGHT = 50, 20, 190, 84
 GAP = 4
 """Between a floor's line and its time, which stands beside the line of a lower floor too."""
+MOST_ROWS = 12
+"""Callables of a size in a record of others; ours have up to eight."""
+Group = tuple[str, Record, dict[str, float]]
+"""Callables of one shape: its title, the record of that shape, and their times in milliseconds."""
 
 
 def draw(record: Record) -> Figure | None:
     """Return a line for each baseline and each variant that passed; None where nothing was timed."""
-    names = times.by_time(record)[: canvas.MOST_LINES]
-    known = {name: ms for name in names if (ms := median_ms(record.measurements, name))}
-    if not known:
+    return _drawn(NAME, record, [("", record, _times(record, canvas.MOST_LINES))])
+
+
+def of_sizes(record: Record) -> Figure | None:
+    """Return the lines of each size, with its floors; None where no other size was timed."""
+    return _drawn(OF_SIZES, record, [(shape(one), at, _times(at, MOST_ROWS)) for one, at in size_times.by_size(record)])
+
+
+def _times(record: Record, most: int) -> dict[str, float]:
+    return {name: ms for name in times.by_time(record)[:most] if (ms := median_ms(record.measurements, name))}
+
+
+def _drawn(name: str, record: Record, groups: list[Group]) -> Figure | None:
+    if not any(known for *_, known in groups):
         return None
-    values = [*known.values(), *(ms for _, ms in floors(record))]
-    scale = Scale(min(values) / 1.3, max(values) * 1.3, LEFT, WIDE - RIGHT)
-    bottom = HEAD + ROW * len(known)
-    parts = [*legend(), *floor_lines(record, scale, bottom)]
+    values = [ms for _, at, known in groups for ms in (*known.values(), *(floor for _, floor in floors(at)))]
+    scale, top = Scale(min(values) / 1.3, max(values) * 1.3, LEFT, WIDE - RIGHT), float(HEAD)
+    parts, told = [*_legend()], list[str]()
+    for title, at, known in groups:
+        parts += _group(title, at, known, top, scale)
+        top += ROW * (len(known) + (1.5 if title else 0))
+        of = [message("form.step_ratio", step=evidence.callable_title(one), ratio=milliseconds(ms))
+              for one, ms in known.items()]  # fmt: skip
+        told += [message("form.step_ratio", step=title, ratio=joined("comma", of))] if title else of
+    parts += scale.axis(top, message("times.axis"))
+    alt = message(f"{name}.figure_alt", times=joined("semicolon", told))
+    caption = message(f"{name}.figure_caption", device=record.device.name)
+    return raster.figure(name, top + 40, parts, alt=alt, caption=caption)
+
+
+def _group(title: str, record: Record, known: dict[str, float], top: float, scale: Scale) -> Iterator[Part]:
+    """Give a line for each callable; under a title, with the floors of that size alone."""
+    if title:
+        yield Words(0, top + ROW / 2, title, bold=True)
+        for _, ms in floors(record):
+            yield Stroke((scale.at(ms), top), (scale.at(ms), top + ROW * (len(known) + 1)), "text", 1.2, dashed=True)
+        top += ROW
+    else:
+        yield from floor_lines(record, scale, top + ROW * len(known))
     for place, (name, ms) in enumerate(known.items()):
-        parts += row(record, name, ms, HEAD + ROW * (place + 0.5), scale)
-    parts += scale.axis(bottom, message("times.axis"))
-    drawing = Drawing(bottom + 40, tuple(parts))
-    told = (
-        message("form.step_ratio", step=evidence.callable_title(name), ratio=milliseconds(ms))
-        for name, ms in known.items()
-    )
-    alt = message("times.figure_alt", times=joined("semicolon", told))
-    caption = message("times.figure_caption", device=record.device.name)
-    return Figure(name=NAME, alt=alt, caption=caption, png=raster.png(drawing), drawing=drawing)
+        yield from _row(record, name, ms, top + ROW * (place + 0.5), scale)
 
 
-def legend() -> Iterator[Part]:
-    """Give the key of the dots."""
+def _legend() -> Iterator[Part]:
     yield Dot(10, 10, 5, "cool", "cool")
     yield Words(22, 10, message("times.variant_key"), size=SMALL, wide=LEFT - 22)
     yield Dot(10, 28, 5, "page", "text")
@@ -69,8 +94,7 @@ def floor_lines(record: Record, scale: Scale, bottom: float) -> Iterator[Part]:
         yield Words(beside, y, text, size=SMALL, anchor="end" if late else "start", wide=wide)
 
 
-def row(record: Record, name: str, ms: float, middle: float, scale: Scale) -> Iterator[Part]:
-    """Give the name of a callable, its time with the interval, and its median."""
+def _row(record: Record, name: str, ms: float, middle: float, scale: Scale) -> Iterator[Part]:
     rival = name.startswith(PREFIX)
     yield Words(LEFT - 12, middle, evidence.callable_title(name), size=SMALL, anchor="end", wide=LEFT - 12)
     yield Stroke((scale.left, middle), (scale.right, middle), "line")

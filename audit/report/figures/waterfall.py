@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 from audit.model import Record
 from audit.report import waterfall
-from audit.report.drawing import SMALL, WIDE, Box, Drawing, Paint, Part, Scale, Stroke, Words
+from audit.report.drawing import SMALL, WIDE, Box, Paint, Part, Scale, Stroke, Words
 from audit.report.figures import raster
 from audit.report.messages import joined, message
 from audit.report.view import Figure
@@ -32,10 +32,10 @@ def draw(record: Record) -> Figure | None:
         parts += _row(step, before, top, scale)
         top, before = top + (TALL if step.value else WITHOUT), step.value or before
     parts += scale.axis(top, message("waterfall.axis"))
-    drawing = Drawing(top + 40, tuple(parts))
     alt = message("waterfall.alt", steps=joined("semicolon", map(_in_words, steps)))
-    caption = message("waterfall.caption", device=record.device.name)
-    return Figure(name=NAME, alt=alt, caption=caption, png=raster.png(drawing), drawing=drawing)
+    return raster.figure(
+        NAME, top + 40, parts, alt=alt, caption=message("waterfall.caption", device=record.device.name)
+    )
 
 
 def _legend(steps: tuple[Step, ...], *, fp32: bool) -> Iterator[Part]:
