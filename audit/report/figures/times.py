@@ -17,6 +17,10 @@ from audit.run.ratios import interval
 
 NAME, OF_SIZES = "times", "size_times"
 HEAD, ROW, LEFT, RIGHT = 50, 20, 190, 84
+WORDS = {
+    NAME: ("times.figure_alt", "times.figure_caption"),
+    OF_SIZES: ("size_times.figure_alt", "size_times.figure_caption"),
+}
 GAP = 4
 """Between a floor's line and its time, which stands beside the line of a lower floor too."""
 MOST_ROWS = 12
@@ -52,8 +56,8 @@ def _drawn(name: str, record: Record, groups: list[Group]) -> Figure | None:
               for one, ms in known.items()]  # fmt: skip
         told += [message("form.step_ratio", step=title, ratio=joined("comma", of))] if title else of
     parts += scale.axis(top, message("times.axis"))
-    alt = message(f"{name}.figure_alt", times=joined("semicolon", told))
-    caption = message(f"{name}.figure_caption", device=record.device.name)
+    alt, caption = WORDS[name]
+    alt, caption = message(alt, times=joined("semicolon", told)), message(caption, device=record.device.name)
     return raster.figure(name, top + 40, parts, alt=alt, caption=caption)
 
 
