@@ -52,7 +52,7 @@ torch::Tensor weighted_sum(torch::Tensor x, std::vector<double> w) {
 }
 int64_t counted() {
   int n = -1;
-  C10_CUDA_CHECK(cudaMemcpyFromSymbol(&n, calls, sizeof(int)));
+  AT_CUDA_CHECK(cudaMemcpyFromSymbol(&n, calls, sizeof(int)));
   return n;
 }
 torch::Tensor scaled(torch::Tensor x, double by) {

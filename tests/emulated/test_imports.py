@@ -46,7 +46,13 @@ def test_a_library_is_refused_for(text: str, name: str, tmp_path: Path) -> None:
 
 @pytest.mark.parametrize(
     ("name", "taken"),
-    [("PyDict_New", True), ("PyEval_GetBuiltins", True), ("PyEval_GetFrame", False), ("PySys_GetObject", False)]
+    [
+        ("PyDict_New", True),
+        ("PyEval_GetBuiltins", True),
+        ("PyInterpreterState_Get", True),
+        ("PyEval_GetFrame", False),
+        ("PySys_GetObject", False),
+    ]
     + [(name, False) for name in ("PyRun_String", "PyImport_ImportModule", "PyCell_Set", "Py_AddPendingCall")],
 )
 def test_a_library_with_the_headers_of_pybind_may_need_what_they_call(name: str, taken: bool, tmp_path: Path) -> None:

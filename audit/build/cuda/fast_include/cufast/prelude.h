@@ -26,3 +26,5 @@
 #include "cuemu/min_max.h"  // nvcc gives host code CUDA's min and max too
 #include "cufast/device_names.h"
 #include "cufast/launch.h"
+
+#define AT_CUDA_CHECK(EXPR) C10_CUDA_CHECK(EXPR)  // of ATen/cuda/Exceptions.h, which needs the libraries' headers too
