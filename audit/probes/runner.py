@@ -18,6 +18,7 @@ from audit.probes import (
     agreement,
     answer,
     battery,
+    claimed_launches,
     contract,
     launched_alike,
     own_reference,
@@ -38,7 +39,7 @@ def ask_all(
 
     Cases whose call raised, out of memory for instance, and useless cases that the claim does not name are reported by
     `contract` and left out of further probes. If no call returned (a crash, a time-out), no other probe is asked: each
-    would wait for the same end.
+    would wait for the same end. Where no shape is of use, the launches at the claimed one are asked for alone.
     """
     if (alike := launched_alike.scoped(target)) is not target:
         target, second = alike, _with_cases(second, alike.cases)
@@ -53,7 +54,12 @@ def ask_all(
         if not isinstance(answered, list) or not answered:
             outcome = "error" if first.outcome == "error" else "skip"
             why = f"not asked, since contract {'failed' if refuses else 'has no answer'}: {first.summary}"
-            yield from (_unanswered(probe, target.variant.name, outcome, why) for probe in others)
+            target, second = replace(target, cases=()), _with_cases(second, ())
+            for probe in others:
+                if probe == claimed_launches.NAME and first.outcome == "skip":
+                    yield ask(probe, target, second=second)
+                else:
+                    yield _unanswered(probe, target.variant.name, outcome, why)
             return
         cases = tuple(case for index, case in enumerate(target.cases) if index in answered)
         target, second = replace(target, cases=cases), _with_cases(second, cases)

@@ -131,6 +131,19 @@ def test_a_call_that_does_not_come_back_is_told_once(monkeypatch: Any) -> None:
     assert "not asked" in got["order"].summary
 
 
+def test_the_claimed_launches_are_asked_for_where_no_shape_is_of_use(monkeypatch: Any) -> None:
+    def answered(target: Target) -> Finding:
+        assert target.cases == ()
+        return finding("claimed_launches", "fail")
+
+    without = Finding.model_validate({**finding("contract", "skip").model_dump(), "evidence": {"answered": []}})
+    monkeypatch.setitem(PROBES, "contract", Told(lambda _: without, "contract"))
+    monkeypatch.setitem(PROBES, "claimed_launches", Told(answered, "claimed_launches"))
+    got = {one.probe: one.outcome for one in runner.ask_all(TARGET)}
+    assert {probe for probe, outcome in got.items() if outcome == "fail"} == {"claimed_launches"}
+    assert got["order"] == got["claimed_blocks"] == "skip"
+
+
 @pytest.mark.parametrize("role", ["claimed", "repair", "known_bad", "known_good"])
 def test_some_questions_are_asked_of_the_claim_alone(monkeypatch: Any, role: str) -> None:
     for table in (PROBES, OF_THE_CLAIM):
