@@ -23,14 +23,11 @@ THREADS = 8
 
 
 def verified(events: Sequence[dict[str, Any]], cases: Sequence[Case], claim: Claim, folder: Path) -> list[Finding]:
-    """Return one finding a callable about all of its kept outputs, or about a changed file.
+    """Return one finding a callable about all of its kept outputs in the folder, or about a changed file.
 
-    Args:
-        events: those of the timing process: `variant`, `inputs` (number of the case), `block`, `whole` (the shape),
-            `rows` (those kept, None for all), `file`, `shape`, `dtype`; or `no_tensor`.
-        cases: the cases by that number.
-        claim: has the tolerances; that of a baseline is by its precision class.
-        folder: has the files.
+    Events are those of the timing process: `variant`, `inputs` (the number of the case), `block`, `whole` (the shape),
+    `rows` (those kept, None for all), `file`, `shape`, `dtype`; or `no_tensor`. The claim has the tolerances; that of a
+    baseline is by its precision class.
     """
     with ThreadPoolExecutor(THREADS) as threads:
         results = list(threads.map(lambda event: _compared(event, cases, claim, folder), events))

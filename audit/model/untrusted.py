@@ -69,12 +69,9 @@ def inside(folder: Path, file: str) -> Path:
 
 
 def json_document(data: bytes, name: str) -> Any:
-    """Return a JSON document that every reader takes in the same way; `name` is what an error calls it.
-
-    Raises:
-        BadInput: not UTF-8, a byte-order mark, no JSON, NaN, nested too deeply, a key twice in one object, very many
-            values in one object or list or in all, or an integer of thousands of digits.
-    """
+    """Return a JSON document that every reader takes in the same way; `name` is what an error calls it. Raises
+    BadInput: not UTF-8, a byte-order mark, no JSON, NaN, nested too deeply, a key twice in one object, very many values
+    in one object or list or in all, or an integer of thousands of digits."""
     if (marks := sum(map(data.count, (b",", b"[", b"{")))) > MOST_VALUES:
         raise BadInput(f"{name}: {marks:,} values; at most {MOST_VALUES:,} are read")
 

@@ -87,12 +87,8 @@ class Call:
         return alike(self.event.get("shape"), want.shape)
 
     def raw(self) -> npt.NDArray[np.uint8]:
-        """Return the output as bytes, one row per element: shape (elements, bytes per element).
-
-        Raises:
-            ProtocolViolated: the file does not match the event.
-            SessionBroken: the output has no element.
-        """
+        """Return the output as bytes, one row per element: shape (elements, bytes per element). Raises
+        ProtocolViolated: the file does not match the event. Raises SessionBroken: the output has no element."""
         parts = self._parts()
         width = max(part.shape[1] for part in parts)
         if all(part.shape[1] == width for part in parts):

@@ -86,13 +86,9 @@ def needed(target: Target) -> Shape:
 
 
 def launched(target: Target, shapes: Sequence[Shape]) -> list[Launched]:
-    """Return the launches at each shape; host code alone is run, once a build and shape, in one process.
-
-    Raises:
-        Unsupported: the arguments of such sizes cannot be made, a launch needs a newer GPU, or the host code takes too
-            long, for instance in a library.
-        SessionBroken: the host code did not return.
-    """
+    """Return the launches at each shape; host code alone is run, once a build and shape, in one process. Raises
+    Unsupported: the arguments of such sizes cannot be made, a launch needs a newer GPU, or the host code takes too
+    long, for instance in a library. Raises SessionBroken: the host code did not return."""
     known = _of(target).launched
     keys = [(target.variant.name, target.built.note.optimisation, str(shape)) for shape in shapes]
     new = [pair for pair in zip(keys, shapes, strict=True) if pair[0] not in known]

@@ -41,11 +41,8 @@ def _scoped(target: Target, case: Case) -> Case:
 
 def smaller_cases(target: Target, *, distribution: str | None = None) -> dict[str, Case]:
     """Return the cases, as `claimed_shape.cases_of`, of the importer's first candidate: a smaller shape, or the claimed
-    one. Empty where that does not count for the claim, or another case does.
-
-    Raises:
-        Unsupported: the result takes too long.
-    """
+    one. Empty where that does not count for the claim, or another case does. Raises Unsupported: the result takes too
+    long."""
     shapes = target.claim.shapes
     if any(case.counts for case in target.cases) or shapes.emulated_by != "importer":
         return {}

@@ -62,12 +62,8 @@ class At:
 
 def called(target: Target, shapes: Sequence[Shape], *, most: int | None = None) -> list[At]:
     """Return the results at the shapes, in order, without shapes that are too much work for `most`, by default
-    MOST_WORK. On the emulated device every access is checked.
-
-    Raises:
-        SessionBroken: no inputs could be made.
-        ProtocolViolated: a message of a session was not sent by our own code.
-    """
+    MOST_WORK. On the emulated device every access is checked. Raises SessionBroken: no inputs could be made. Raises
+    ProtocolViolated: a message of a session was not sent by our own code."""
     made = list(zip(shapes, _cases(target, shapes, most or MOST_WORK[target.built.tensor_device]), strict=True))
     calls = iter(_calls(target, [case for _, case in made if isinstance(case, Case)]))
     found = []

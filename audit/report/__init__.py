@@ -18,11 +18,8 @@ def render(record: Record, folder: Path, form: Form | None = None, *, claim: Pat
     """Write the report and its `figures/*.png` into a folder; the same record and sources give the same bytes.
 
     Lines that a change touches are shown from the folder of the claim; None looks for it among those of this kit.
-
-    Figures of an earlier report that this record does not support are removed.
-
-    Raises:
-        BadInput: a format or the language is unknown, format pdf has no browser, or the folder cannot be written.
+    Figures of an earlier report that this record does not support are removed. Raises BadInput: a format or the language
+    is unknown, format pdf has no browser, or the folder cannot be written.
     """
     from audit.report import figures, formats  # matplotlib and jinja2 would delay every command
 
@@ -44,14 +41,8 @@ def drawn(record: Record) -> tuple[Figure, ...]:
 def pages(
     record: Record, shown: Iterable[Figure], wanted: Mapping[str, tuple[Format, str]], sources: Mapping[str, str]
 ) -> dict[str, bytes]:
-    """Return the pages of a record by the names of their files.
-
-    Args:
-        record: judged.
-        shown: its figures.
-        wanted: the format and the language of each file.
-        sources: texts of the audited claim by their files, as far as they are at hand.
-    """
+    """Return the pages of a judged record by the names of their files, from its figures, the format and the language
+    wanted of each, and texts of the audited claim by their files, as far as they are at hand."""
     from audit.report import content
 
     view = content.build(record, shown, sources)

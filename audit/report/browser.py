@@ -35,11 +35,7 @@ def find() -> str | None:
 
 
 def needed() -> str:
-    """Return the browser.
-
-    Raises:
-        BadInput: there is none; the message says how to get one, and how to do without.
-    """
+    """Return the browser. Raises BadInput: there is none; the message says how to get one, and how to do without."""
     path = find()
     if path is None:
         raise BadInput(
@@ -65,16 +61,8 @@ def options(profile: Path) -> list[str]:
 
 
 def pdf(page: str, *, made_utc: str) -> bytes:
-    """Return an HTML page as PDF, dated as the record, so that the same browser gives the same bytes.
-
-    Args:
-        page: a self-contained page.
-        made_utc: an ISO time.
-
-    Raises:
-        BadInput: no browser is installed.
-        AuditError: the browser printed no PDF.
-    """
+    """Return a self-contained HTML page as PDF, dated as the record in ISO time, so that a browser gives the same bytes
+    again. Raises BadInput: no browser is installed. Raises AuditError: the browser printed no PDF."""
     path = needed()
     with tempfile.TemporaryDirectory() as scratch:
         folder = Path(scratch)

@@ -31,20 +31,14 @@ PROVED = ("wrong", "cannot be built", "undefined", "aliased result", "reduced pr
 
 
 def compare(records: Sequence[Record]) -> str:
-    """Return a Markdown table: a row for every GPU the claim names and for every device a record comes from.
-
-    Raises:
-        BadInput: the records are of different claims, of different sources, or unfinished.
-    """
+    """Return a Markdown table: a row for every GPU the claim names and for every device a record comes from. Raises
+    BadInput: the records are of different claims, of different sources, or unfinished."""
     return str(markdown.table(table(records))) + "\n"
 
 
 def write(records: Sequence[Record], folder: Path) -> list[Path]:
-    """Write `compare.md`, `compare.html` and the figure into a folder; the same records give the same bytes.
-
-    Raises:
-        BadInput: as `compare` and `formats.write`.
-    """
+    """Write `compare.md`, `compare.html` and the figure into a folder; the same records give the same bytes. Raises
+    BadInput: as `compare` and `formats.write`."""
     from audit.report.figures import portability  # matplotlib takes half a second that other commands need not wait
 
     drawn = portability.draw(records)
@@ -80,11 +74,8 @@ def page(records: Sequence[Record], figures: tuple[Figure, ...]) -> Report:
 
 
 def places(records: Sequence[Record]) -> list[tuple[str, Record | None]]:
-    """Return every GPU the claim names with the last record made there, then every other device with its record.
-
-    Raises:
-        BadInput: as `compare`.
-    """
+    """Return every GPU the claim names with the last record made there, then every other device with its record. Raises
+    BadInput: as `compare`."""
     first = records[0]
     for record in records:
         if record.verdict.name == "incomplete":

@@ -50,11 +50,8 @@ class Format:
 
 
 def chosen(names: Iterable[str]) -> tuple[str, ...]:
-    """Return the names of formats, each once.
-
-    Raises:
-        BadInput: a name is unknown, none is given, or a browser is needed and missing.
-    """
+    """Return the names of formats, each once. Raises BadInput: a name is unknown, none is given, or a browser is needed
+    and missing."""
     known = tuple(dict.fromkeys(names))
     unknown = [name for name in known if name not in FORMATS]
     if unknown or not known:
@@ -67,17 +64,9 @@ def chosen(names: Iterable[str]) -> tuple[str, ...]:
 def write(
     pages: Mapping[str, bytes], figures: Collection[Figure], folder: Path, *, stale: Iterable[str] = ()
 ) -> list[Path]:
-    """Write pages and `figures/*.png` into a folder and return their paths.
-
-    Args:
-        pages: by the names of their files.
-        figures: of the pages.
-        folder: is made where it is missing.
-        stale: names of figures of an earlier page, removed unless they are drawn now.
-
-    Raises:
-        BadInput: the folder cannot be written.
-    """
+    """Write pages, by the names of their files, and `figures/*.png` into a folder, which is made where it is missing;
+    return their paths. `stale` are names of figures of an earlier page, removed unless they are drawn now.
+    Raises BadInput: the folder cannot be written."""
     pictures = folder / FIGURES
     files = {folder / name: data for name, data in pages.items()}
     files |= {pictures / f"{one.name}.png": one.png for one in figures}

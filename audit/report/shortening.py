@@ -25,13 +25,8 @@ EXPENDABLE = ("probe.sweep", "verdict.before", "verdict.confidence", "answer.tas
 
 
 def fitting(report: Report, most: int, made: Callable[[Report, int], str]) -> str:
-    """Return the first text of at most `most` characters, from the mildest cut on.
-
-    Args:
-        report: the whole report, in English.
-        most: the limit.
-        made: makes the text of a report whose own texts have at most so many characters.
-    """
+    """Return the first text of at most `most` characters, from the mildest cut of the English report on; `made` makes
+    that of a report whose own texts have at most so many characters."""
     text = ""
     mild = [(*CUTS[0], EXPENDABLE[:count]) for count in range(len(EXPENDABLE))]
     for entries, characters, without in (*mild, *((*cut, EXPENDABLE) for cut in CUTS)):

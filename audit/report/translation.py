@@ -24,11 +24,7 @@ RECORDS = TEXTS / "en" / "records.toml"
 
 
 def translated(report: Report, language: str) -> Report:
-    """Return the report in that language.
-
-    Raises:
-        BadInput: the language is unknown.
-    """
+    """Return the report in that language. Raises BadInput: the language is unknown."""
     if language not in LANGUAGES:
         raise BadInput(f"language {language}: unknown; known: {', '.join(LANGUAGES)}")
     if language == report.language:

@@ -60,13 +60,8 @@ class Tally:
 
 
 class Answers:
-    """Compares results of timed calls with the right results.
-
-    Args:
-        contents: the arguments of the calls.
-        relative: returns the relative tolerance of a callable by its name.
-        need: the tolerance that the reference itself needs; None switches the comparison off.
-    """
+    """Compares results of timed calls with the right results of their contents; `relative` returns the tolerance of a
+    callable by its name, `need` is what the reference itself needs. Without a `need` nothing is compared."""
 
     def __init__(self, contents: Contents, relative: Callable[[str], float], *, need: float | None) -> None:
         self._contents, self._relative, self._need = contents, relative, need
@@ -127,14 +122,8 @@ class Answers:
 
 
 def compared(got: torch.Tensor, want: torch.Tensor, *, relative: float, scale: float) -> torch.Tensor:
-    """Return the number of wrong elements of a vector, as a tensor without dimensions on the vectors' device.
-
-    Args:
-        got: the result.
-        want: the right result, of the same size.
-        relative: the tolerance.
-        scale: added to the size of each element, see `correctness`.
-    """
+    """Return the number of wrong elements of a vector, as a tensor without dimensions on its device; `scale` is added
+    to the size of each element, see `correctness`."""
     wide = torch.float32 if got.dtype in (torch.float16, torch.bfloat16, torch.float32) else torch.float64
     right: torch.Tensor = correctness.right(got.to(wide), want.to(wide), relative=relative, scale=scale)
     return (~right).sum()
@@ -171,14 +160,8 @@ def _need(reference: ModuleType, contents: Contents, *, mixed: bool) -> float | 
 def contents_of(
     request: Interleaved, reference: ModuleType, *, harness: Harness, choice: random.Random
 ) -> tuple[Contents, Answers]:
-    """Return both for an interleaved request; to be called before claimed code is loaded.
-
-    Args:
-        request: has the inputs, and the tolerances of variants and baselines.
-        reference: the claim's `reference.py`.
-        harness: the claim's harness.
-        choice: draws contents and their order.
-    """
+    """Return both for an interleaved request and the claim's `reference.py`, before claimed code is loaded. `choice`
+    draws contents and their order."""
     draws = [torch.load(file, weights_only=True) for file in request.inputs]
     free, _ = torch.cuda.mem_get_info()
     place = partial(on_gpu, harness=harness)

@@ -56,15 +56,11 @@ class InTurn:
     firsts: dict[int, First] = field(default_factory=dict)
 
     def run(self, order: Sequence[int], *, flush_from: int) -> tuple[dict[str, Any], object]:
-        """Make one call for each number in `order`.
+        """Make one call for each number in `order`, the case whose contents it gets. From the call `flush_from` on memory
+        is overwritten before each, as a timer flushes a cache.
 
-        Args:
-            order: the case whose contents each call gets.
-            flush_from: the first call before which memory is overwritten, as a timer flushes a cache.
-
-        Returns:
-            An event and a result. `differing` are the calls whose bytes differ from the first result for the same
-            contents; `kept` is the call of that result: the last differing one, else the last.
+        Return an event and a result. `differing` are the calls whose bytes differ from the first result for the same
+        contents; `kept` is the call of that result: the last differing one, else the last.
         """
         flushed = None
         different: list[int] = []

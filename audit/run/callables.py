@@ -74,14 +74,10 @@ def over(function: Callable[..., Any], sets: list[Inputs]) -> Indexed:
 
 
 def use_disk_cache(own: Path, *, workers: int) -> None:
-    """Set torch.compile's cache to that folder.
+    """Set torch.compile's cache to that folder, below those in which compilers may write.
 
     Cached files contain the folder's path, so it is used only where all sessions see the same path; elsewhere
-    torch.compile starts with an empty folder.
-
-    Args:
-        own: the folder, below those in which compilers may write.
-        workers: the processes of torch.compile, where they would get the GPU; elsewhere it gets one.
+    torch.compile starts with an empty folder. It gets so many `workers` where they would get the GPU, elsewhere one.
     """
     shown = Path(namespaces.CACHES) / own.name
     os.environ["TORCHINDUCTOR_CACHE_DIR"] = str(shown if shown.is_dir() else own.with_name(f"{own.name}-anew"))

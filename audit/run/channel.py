@@ -45,11 +45,8 @@ class Transcript:
     _received: int = 0
 
     def feed(self, datagram: bytes) -> None:
-        """Take one datagram.
-
-        Raises:
-            ProtocolViolation: another datagram is due. The session is over and its events do not count.
-        """
+        """Take one datagram. Raises ProtocolViolation: another datagram is due. The session is over and its events do
+        not count."""
         if self.served:
             raise ProtocolViolation("a message came after the session's last one")
         kind, sequence, nonce = HEADER.unpack_from(datagram) if len(datagram) >= HEADER.size else (b"", 0, b"")
@@ -91,11 +88,8 @@ class Channel:
             self._mine.send(self.transcript.nonce, socket.MSG_DONTWAIT)
 
     def take(self) -> bool:
-        """Take one datagram; return False at the channel's end.
-
-        Raises:
-            ProtocolViolation: see `Transcript.feed`; or another process sent the datagram.
-        """
+        """Take one datagram; return False at the channel's end. Raises ProtocolViolation: see `Transcript.feed`; or
+        another process sent the datagram."""
         try:
             datagram, stamps, flags, _ = self._mine.recvmsg(LONGEST, socket.CMSG_SPACE(CREDENTIALS.size))
         except ConnectionResetError:  # the process ended with its nonce unread

@@ -96,14 +96,8 @@ class Child:
             self._collect()
 
     def _watch(self, deadline: processes.Deadline) -> str | None:
-        """Read events until the session is served or its process ends or closes the channel.
-
-        Returns:
-            `LATE` or the exceeded bound, which stop the session; else None.
-
-        Raises:
-            ProtocolViolation: see `Channel.take`.
-        """
+        """Read events until the session is served or its process ends or closes the channel; return `LATE` or the
+        exceeded bound, which stop the session, else None. Raises ProtocolViolation: see `Channel.take`."""
         while not self._channel.transcript.served:
             if deadline.over():
                 return LATE

@@ -54,16 +54,8 @@ def rebuilt(value: Any, flat: Sequence[Any]) -> Any:
 
 
 def refilled(handed: Any, value: Any, flat: Sequence[Any]) -> Any:
-    """Put leaves into containers that an earlier call got; keys that a call added to a dict stay in it.
-
-    Args:
-        handed: containers as `rebuilt` made them; a call may have changed them since.
-        value: containers of the same structure.
-        flat: one leaf for each of `leaves(value)`.
-
-    Returns:
-        The same dict and list objects, and new tuples.
-    """
+    """Put leaves, one for each of `leaves(value)`, into the dicts and lists that an earlier call got, `handed` as
+    `rebuilt` made them; keys that a call added to a dict stay in it. Tuples are new."""
     return _refilled(handed, value, iter(flat))
 
 

@@ -102,11 +102,7 @@ class Contents:
 
     def taken(self, owner: str, count: int) -> list[tuple[Content, int]]:
         """Return contents with a buffer set each, in random order: none twice for an owner while the batch has others,
-        and none that the set held last.
-
-        Raises:
-            LookupError: there is no batch.
-        """
+        and none that the set held last. Raises LookupError: there is no batch."""
         used = self._used.setdefault(owner, set())
         found = []
         for _ in range(count):

@@ -116,11 +116,8 @@ def require_cuda() -> None:
 
 
 def entry_of(settings: CudaLibrary | CudaPython, entry: str, harness: Harness) -> Callable[..., Any]:
-    """Return a function of a compiled variant, a module's in the harness's mode and dtype.
-
-    Raises:
-        LookupError: the variant has no such function; lists its functions.
-    """
+    """Return a function of a compiled variant, a module's in the harness's mode and dtype. Raises LookupError: the
+    variant has no such function; lists its functions."""
     if isinstance(settings, CudaPython):
         return _entry_of_python(settings, entry, harness)
     functions = _functions(settings)
@@ -174,11 +171,8 @@ def _last_error() -> str | None:
 
 
 def _entry_of_python(settings: CudaPython, entry: str, harness: Harness) -> Callable[..., Any]:
-    """Return the function of that name, or a `ModelNew` in the harness's mode and dtype.
-
-    Raises:
-        LookupError: the module has neither. Also any exception of the module itself.
-    """
+    """Return the function of that name, or a `ModelNew` in the harness's mode and dtype. Raises LookupError: the module
+    has neither. Also any exception of the module itself."""
     os.environ.update(settings.environment)
     if settings.triton:
         tuned.keep(Path(settings.environment["TRITON_CACHE_DIR"]))

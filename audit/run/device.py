@@ -22,11 +22,8 @@ class SessionDevice:
     memory is the host's, where a call returns when its kernels have ended, and which counts no writes."""
 
     def load(self, entry: str, harness: Harness) -> Callable[..., Any]:
-        """Return the claimed function of that name; a module's in the harness's mode and dtype.
-
-        Raises:
-            LookupError: there is no such function; lists the known ones. Also any exception of a `.py` variant.
-        """
+        """Return the claimed function of that name; a module's in the harness's mode and dtype. Raises LookupError:
+        there is no such function; lists the known ones. Also any exception of a `.py` variant."""
         raise NotImplementedError
 
     def begin(self) -> None:

@@ -223,15 +223,9 @@ def wrong_elements(
     relative: float,
     least_scale: float = 0.0,
 ) -> dict[str, int]:
-    """Return the number of wrong elements of each trivial candidate, by its name.
-
-    Args:
-        want: the right result, float64.
-        others: right results for other inputs, float64; the one nearest to `want` counts.
-        inputs: the arguments of `want`.
-        relative: the tolerance.
-        least_scale: replaces the rms of `want` where that is smaller.
-    """
+    """Return the number of wrong elements of each trivial candidate, by its name, for the right result `want` of those
+    inputs, float64. Of the right results for other inputs the one nearest to it counts. `least_scale` replaces the rms
+    of `want` where that is smaller."""
     scale, counts = max(least_scale, correctness.rms(want)), dict[str, int]()
     for name, one in _candidates(want, others, inputs):
         wrong = int((~correctness.right(one, want, relative=relative, scale=scale)).sum())

@@ -58,10 +58,7 @@ class EventWriter:
     @staticmethod
     def keep(file: Path, tensor: torch.Tensor) -> str:
         """Write the bytes of a contiguous host tensor to a new file in place of an old one; return `results.digest_of`.
-
-        Raises:
-            OSError: the file cannot be written.
-        """
+        Raises OSError: the file cannot be written."""
         data = memoryview(_numpy(_viewed(_flat(tensor, -1), torch.uint8)))  # type: ignore[arg-type]
         with suppress(FileNotFoundError):
             _unlink(file)

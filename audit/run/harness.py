@@ -18,11 +18,8 @@ Upload = Callable[[torch.Tensor], torch.Tensor]
 
 
 def stated(folder: Path) -> Harness:
-    """Return the harness of the `claim.toml` in that folder, or the default harness without such a file.
-
-    Raises:
-        BadInput: a key of the file is unknown or mistyped.
-    """
+    """Return the harness of the `claim.toml` in that folder, or the default harness without such a file. Raises
+    BadInput: a key of the file is unknown or mistyped."""
     file = folder / claims.STATEMENT
     return claims.parse(untrusted.text(file), claims.STATEMENT).harness if file.is_file() else Harness()
 

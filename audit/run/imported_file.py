@@ -40,11 +40,8 @@ class ImportedFile:
         self._made: dict[tuple[tuple[str, int], ...], ModuleType] = {}
 
     def module(self, sizes: Sizes | None = None) -> Any:
-        """Return the module with those integer constants replaced.
-
-        Raises:
-            LookupError: the file has no such constant; lists its constants. Also any exception of the file itself.
-        """
+        """Return the module with those integer constants replaced. Raises LookupError: the file has no such constant;
+        lists its constants. Also any exception of the file itself."""
         chosen = {name: size for name, size in (sizes or {}).items() if name != AS_PUBLISHED}
         key = tuple(sorted(chosen.items()))
         if key not in self._made:

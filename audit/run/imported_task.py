@@ -186,11 +186,8 @@ def positional(function: Callable[..., Any]) -> list[str]:
 
 
 def outputs_in(value: Any) -> Result:
-    """Return the tensor of a result, also out of a container, or a tuple of several.
-
-    Raises:
-        TypeError: there is no tensor, or also an object of another type.
-    """
+    """Return the tensor of a result, also out of a container, or a tuple of several. Raises TypeError: there is no
+    tensor, or also an object of another type."""
     several = [one for one in flattened(value) or [value] if one is not None]
     tensors = tuple(one for one in several if isinstance(one, torch.Tensor))
     if not tensors or len(tensors) != len(several):

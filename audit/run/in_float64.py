@@ -44,10 +44,7 @@ def default_dtype(dtype: torch.dtype) -> Iterator[None]:
 
 def computed(call: Callable[[list[Any]], Any], arguments: Sequence[Any]) -> Any:
     """Return the result of a call with doubled arguments; where types do not match, with casts to float64 as well.
-
-    Raises:
-        RuntimeError: of the first call, where the second raises too. Also any other exception of the first.
-    """
+    Raises RuntimeError: of the first call, where the second raises too. Also any other exception of the first."""
     with default_dtype(torch.float64):
         try:
             return call([doubled(value) for value in arguments])

@@ -28,13 +28,8 @@ from audit.run.requests import Launches
 
 
 def write_described(shapes: Sequence[Sizes], reference: ModuleType, folder: Path) -> Iterator[dict[str, Any]]:
-    """Write the arguments of each shape, tensors as one repeated element; yield their bytes, or why there are none.
-
-    Args:
-        shapes: named sizes.
-        reference: a claim's `reference.py`.
-        folder: gets `<shape number>.described.pt`.
-    """
+    """Write the arguments of each shape to `<shape number>.described.pt`, tensors as one repeated element; yield
+    their bytes, or why there are none."""
     for index, shape in enumerate(shapes):
         try:
             values = _arguments(shape, reference)

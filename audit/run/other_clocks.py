@@ -38,11 +38,8 @@ class Activity:
 
 
 def profiled(calls: Sequence[Call], stopwatch: Stopwatch) -> list[list[Activity]]:
-    """Run every call once with a cold L2 cache and return its activities on the GPU.
-
-    Raises:
-        RuntimeError: the profiler saw another number of calls, for instance because the driver forbids profiling.
-    """
+    """Run every call once with a cold L2 cache and return its activities on the GPU. Raises RuntimeError: the profiler
+    saw another number of calls, for instance because the driver forbids profiling."""
     with profile(activities=[ProfilerActivity.CUDA]) as finished:
         for call in calls:
             stopwatch.flush()
@@ -102,18 +99,11 @@ def _activities(finished: Any) -> list[Activity]:
 def between_messages(
     name: str, call: Indexed, *, sets: Sequence[list[Any]], calls: int, choice: random.Random
 ) -> Iterator[dict[str, Any]]:
-    """Yield pairs of events about a callable, `at` begin and `at` end, around `calls` calls in a row.
+    """Yield pairs of events about a callable, `at` begin and `at` end, around `calls` calls in a row, over each of the
+    sets on the GPU in turn.
 
     The first series of calls is a warm-up without messages. Before each call one number of its arguments is replaced by
-    that of another set, past torch's version counters, so that no call has the inputs of an earlier one.
-
-    Args:
-        name: the callable's name.
-        call: the callable, called over each set of inputs in turn.
-        sets: the inputs, on the GPU.
-        calls: the number of calls.
-        choice: draws the numbers to replace.
-    """
+    that of another set, past torch's version counters, so that no call has the inputs of an earlier one."""
     for reading in range(1 + READINGS):
         changes = [_change(sets, index, choice) for index in range(calls)]
         synchronize()

@@ -167,14 +167,8 @@ MOST_ELEMENTS = 1 << 22
 
 
 class KeptOutputs:
-    """A uniform random sample of the timed calls of every callable.
-
-    Args:
-        folder: gets the files.
-        each: the sample size of each callable.
-        choice: draws the calls and the rows.
-        write: writes a tensor's bytes to a file and returns their digest, see `EventWriter.keep`.
-    """
+    """A uniform random sample of the timed calls of every callable, `each` of them; `choice` draws the calls and the
+    rows, `write` writes a tensor's bytes to a file of the folder and returns their digest, see `EventWriter.keep`."""
 
     def __init__(
         self, folder: Path, *, each: int, choice: random.Random, write: Callable[[Path, torch.Tensor], str]

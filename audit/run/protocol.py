@@ -22,16 +22,8 @@ OTHER_ORDER = "the shapes were answered in another order"
 
 
 def checked(request: wire.AnyRequest, lines: Sequence[str], *, finished: bool) -> tuple[Event, ...]:
-    """Return the events of those lines of JSON.
-
-    Args:
-        request: the session's request.
-        lines: one event each.
-        finished: whether the session ran to its end, so that no event may be missing.
-
-    Raises:
-        ProtocolViolation: an event that this request cannot have; says which.
-    """
+    """Return the events of those lines of JSON, one each; none may be missing where the session is `finished`. Raises
+    ProtocolViolation: an event that this request cannot have; says which."""
     if len(lines) > MOST_EVENTS:
         raise ProtocolViolation(f"{len(lines)} events, where a session tells {MOST_EVENTS} at most")
     shape, ordered = KINDS[request.kind]

@@ -36,10 +36,7 @@ def write(target: torch.Tensor, source: torch.Tensor) -> None:
     """Overwrite a tensor with the values of another of its shape and type, on the current stream.
 
     The version counter of `target` stays as it is. Where a layout is neither dense nor the same on both sides, torch
-    writes through `target.data`, which has a version counter of its own.
-
-    Raises:
-        ValueError: shape or type differ.
+    writes through `target.data`, which has a version counter of its own. Raises ValueError: shape or type differ.
     """
     if source.dtype != target.dtype or _shape(source) != _shape(target):
         raise ValueError(f"{source.dtype} {tuple(_shape(source))} into {target.dtype} {tuple(_shape(target))}")

@@ -92,11 +92,8 @@ digest too."""
 
 
 def read(file: Path, *, digest: str, most_bytes: int) -> npt.NDArray[np.uint8]:
-    """Return the bytes of a file with the digest of its event.
-
-    Raises:
-        ProtocolViolation: the file is not regular, longer than `most_bytes` or `readable_bytes`, or has another digest.
-    """
+    """Return the bytes of a file with the digest of its event. Raises ProtocolViolation: the file is not regular,
+    longer than `most_bytes` or `readable_bytes`, or has another digest."""
     with os.fdopen(_opened(file, most_bytes), "rb") as opened:
         data = np.fromfile(opened, dtype=np.uint8)
     if digest_of(data) != digest:

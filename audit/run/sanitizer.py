@@ -100,13 +100,8 @@ class _Running:
 
 
 def checked(program: str, request: SanitizedCall, folder: Path) -> list[dict[str, Any]]:
-    """Return the reports of all tools about one call, each run in a process of its own, in parallel.
-
-    Args:
-        program: path of compute-sanitizer.
-        request: the call.
-        folder: gets the logs; used for this call alone.
-    """
+    """Return the reports of all tools about one call, each run in a process of its own, in parallel. `program` is the
+    path of compute-sanitizer; the folder, for this call alone, gets the logs."""
     options = {**TOOLS}
     if SHARED_TOO in _help(program):
         options["initcheck"] = (*options["initcheck"], SHARED_TOO, "all")

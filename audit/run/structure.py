@@ -132,13 +132,8 @@ NONE = Structures({})
 
 
 def read(own: Flat, *, offered: Iterable[Flat], drawn: Callable[[int], Flat]) -> Structures:
-    """Return the structure that a draw and others have.
-
-    Args:
-        own: the leaves of a draw.
-        offered: those of inputs that `reference.py` offers besides; asked for where `own` has any structure.
-        drawn: makes a draw of that number, counted from 0.
-    """
+    """Return the structure that a draw `own` and others have: those of inputs that `reference.py` offers besides, asked
+    for where `own` has any structure, and draws by their number, counted from 0."""
     looked_for = [*(_Of((leaf,), kind) for leaf in range(len(own)) for kind in KINDS), *_ties_in(own)]
     chances = {one: one.chance(own) for one in looked_for if one.holds(own)}
     left = {one: chance for one, chance in chances.items() if chance < TELLING}

@@ -72,14 +72,9 @@ class Moves:
     alike: bool = False
 
     def alternatives(self, *, own: bool) -> list[torch.Tensor]:
-        """Return other right results of integers, float64, where a few elements depend on ties or on a rounding.
-
-        Args:
-            own: whether the task itself draws such arguments. Whole numbers among other arguments are moved too.
-
-        Raises:
-            Tied: too many elements depend on ties for a comparison.
-        """
+        """Return other right results of integers, float64, where a few elements depend on ties or on a rounding. Whole
+        numbers among arguments that the task does not draw by its `own` are moved too. Raises Tied: too many elements
+        depend on ties for a comparison."""
         tied = [] if own else list(self._both_ways(SHARE, whole=True))
         tied = tied or list(self._both_ways(SHARE))
         most = max(map(self._changed, tied), default=0.0)

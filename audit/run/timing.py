@@ -236,12 +236,7 @@ def by_do_bench(
     """Yield one event a callable and protocol: `variant`, `protocol`, `samples_ms`; all over the first set of inputs.
 
     Triton's own benchmark function: CUDA events around each call, the L2 cache overwritten before it. One event alone,
-    `skipped`, where it is missing or has another interface.
-
-    Args:
-        calls: the callables.
-        protocols: the protocols of named callables.
-        others: the protocols of all others.
+    `skipped`, where it is missing or has another interface. Callables without `protocols` of their own get `others`.
     """
     try:
         from triton.testing import do_bench

@@ -159,14 +159,8 @@ def graded(x: torch.Tensor, generator: torch.Generator) -> torch.Tensor:
 
 
 def one_moved(values: list[Any], leaf: int, position: float, *, factor: float = 1.0) -> list[Any]:
-    """Return the leaves with one element moved by `factor` steps.
-
-    Args:
-        values: the leaves.
-        leaf: a real tensor's number.
-        position: the element, as a share from 0 to 1 of the finite elements of the leaf that are not zero.
-        factor: the number of steps.
-    """
+    """Return the leaves with one element of the real tensor of that number moved by `factor` steps; `position` is its
+    place as a share from 0 to 1 of the finite elements that are not zero."""
     changed, flat = _copied(values, leaf)
     index = _nonzero(flat, position)
     finite = flat[flat.isfinite()].double()

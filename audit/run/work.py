@@ -45,14 +45,9 @@ def counted(compute: Callable[[], object]) -> int | None:
 
 
 def weighed(shapes: Sequence[Sizes], most: int, *, work: Callable[[Sizes], int | None]) -> Iterator[int | None]:
-    """Yield the work at each shape, the last first; None where it is unknown, or expected to be far above `most`.
-
-    Args:
-        shapes: in descending order of size.
-        most: the most work that matters. Work is expected to grow with the largest ratio of two sizes: a shape is
-            skipped where that comes to more than FAR times `most`.
-        work: counts the work at a shape, see `counted`.
-    """
+    """Yield the work at each shape in descending order of size, the last first; None where it is unknown, or expected
+    to be far above `most`: work is expected to grow with the largest ratio of two sizes, and a shape is skipped where
+    that comes to more than FAR times `most`."""
     known: tuple[int, Sizes] = (0, shapes[-1])
     for shape in reversed(shapes):
         ratio = max(size / known[1][name] for name, size in shape.items())

@@ -53,11 +53,8 @@ class Item:
 
 @dataclass(frozen=True)
 class Collection:
-    """The items in their order, each with a name of its own, and notes on how they were found.
-
-    Raises:
-        BadInput: two items of one name.
-    """
+    """The items in their order, each with a name of its own, and notes on how they were found. Raises BadInput: two
+    items of one name."""
 
     name: str
     items: tuple[Item, ...]

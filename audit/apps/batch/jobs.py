@@ -126,10 +126,7 @@ def opened(
     engine: str, device: str, gpus: str | None, jobs: int | None, *, out: Path, lock: int
 ) -> Iterator[tuple[LocalJobs | RayJobs, str]]:
     """The place for jobs and the device its audits are given, as the options say; its processes end with the body.
-
-    Raises:
-        BadInput: the device, a GPU or the cluster is not there.
-    """
+    Raises BadInput: the device, a GPU or the cluster is not there."""
     place: LocalJobs | RayJobs
     if engine == "ray":
         from audit.apps.batch import ray_jobs

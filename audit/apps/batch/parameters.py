@@ -25,11 +25,8 @@ WORDS: dict[type, str] = {str: "text", bool: "true or false", int: "a whole numb
 
 
 def defaults(notebook: Path) -> Values:
-    """Names and defaults of the one cell tagged `parameters`.
-
-    Raises:
-        BadInput: no notebook, no such cell, or one that does not take what every audit needs.
-    """
+    """Names and defaults of the one cell tagged `parameters`. Raises BadInput: no notebook, no such cell, or one that
+    does not take what every audit needs."""
     cells = content(notebook)["cells"]
     tagged = [cell for cell in cells if TAG in cell.get("metadata", {}).get("tags", [])]
     if len(tagged) != 1:

@@ -28,11 +28,8 @@ _ODD = re.compile(r"[^a-z0-9]+")
 
 
 def of_dataset(path: Path, folder: Path, *, gpu: str | None = None, unit: str | None = None) -> Collection:
-    """The rows of a dataset, each with what the lint over all of them says; claim folders are made in `folder`.
-
-    Raises:
-        BadInput: as `datasets.read`, which takes the other arguments.
-    """
+    """The rows of a dataset, each with what the lint over all of them says; claim folders are made in `folder`. Raises
+    BadInput: as `datasets.read`, which takes the other arguments."""
     data = datasets.read(path, gpu=gpu, unit=unit)
     texts, known, items = _texts(path, data), _known(data), []
     for file, number in zip(data.frame["file"].astype(str), data.frame["row"].astype(int), strict=True):

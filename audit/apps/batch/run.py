@@ -89,11 +89,8 @@ class Run:
         self.items: dict[str, ItemState] = {item.name: self._known(item) for item in collection.items}
 
     def run(self, stages: Sequence[Stage]) -> None:
-        """Asks every stage about the items that need it.
-
-        Raises:
-            OSError: a state cannot be written; every one written before stays.
-        """
+        """Asks every stage about the items that need it. Raises OSError: a state cannot be written; every one written
+        before stays."""
         state.write(self.state, self._out / STATE)
         for stage in stages:
             needed = [item for item in self.collection.items if stage.needs(item, self.items[item.name])]
@@ -185,11 +182,8 @@ class Run:
 
 @contextmanager
 def held(out: Path) -> Iterator[int]:
-    """Makes the folder if need be and holds its lock; gives the descriptor that holds it.
-
-    Raises:
-        BadInput: it cannot be written, or another run is at work in it.
-    """
+    """Makes the folder if need be and holds its lock; gives the descriptor that holds it. Raises BadInput: it cannot be
+    written, or another run is at work in it."""
     try:
         (out / ITEMS).mkdir(parents=True, exist_ok=True)
         descriptor = os.open(out / LOCK, os.O_RDWR | os.O_CREAT, 0o644)

@@ -116,11 +116,8 @@ class Screen:
 
 
 def claimed_of(item: Item) -> ClaimFolder:
-    """The item's claim with nothing but its claimed kernel: ablations and repairs explain, they settle nothing.
-
-    Raises:
-        BadInput: the folder is broken, cannot be made, or has no claimed kernel.
-    """
+    """The item's claim with nothing but its claimed kernel: ablations and repairs explain, they settle nothing. Raises
+    BadInput: the folder is broken, cannot be made, or has no claimed kernel."""
     if item.make is not None and not item.folder.exists():
         item.make(item.folder)
     folder = claims.load(str(item.folder.resolve()))

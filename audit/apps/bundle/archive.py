@@ -49,11 +49,8 @@ def fits(name: str) -> bool:
 
 
 def pack(files: Mapping[str, bytes]) -> bytes:
-    """The archive of those files, names relative with "/"; equal files give equal bytes.
-
-    Raises:
-        ValueError: a name that `unpack` would refuse.
-    """
+    """The archive of those files, names relative with "/"; equal files give equal bytes. Raises ValueError: a name that
+    `unpack` would refuse."""
     buffer = io.BytesIO()
     with zipfile.ZipFile(buffer, "w", zipfile.ZIP_STORED) as archive:
         for name in sorted(files):
@@ -67,11 +64,8 @@ def pack(files: Mapping[str, bytes]) -> bytes:
 
 
 def unpack(data: bytes) -> dict[str, bytes]:
-    """The files of an archive, in memory; nothing is written anywhere.
-
-    Raises:
-        Unsound: not an archive as `pack` makes it; says what is wrong.
-    """
+    """The files of an archive, in memory; nothing is written anywhere. Raises Unsound: not an archive as `pack` makes
+    it; says what is wrong."""
     _check_end(data)
     try:
         with zipfile.ZipFile(io.BytesIO(data)) as archive:
@@ -150,11 +144,8 @@ def stated(record: Record, files: Mapping[str, bytes], *, drawn_with: str, kit: 
 
 
 def checked(files: Mapping[str, bytes]) -> Manifest:
-    """Return the manifest among those files; every other file is the one that it lists.
-
-    Raises:
-        Unsound: there is none, it lists other files, or a file has another SHA-256.
-    """
+    """Return the manifest among those files; every other file is the one that it lists. Raises Unsound: there is none,
+    it lists other files, or a file has another SHA-256."""
     if MANIFEST not in files:
         raise Unsound(f"it has no {MANIFEST}, so it is no bundle of this kit")
     if len(files[MANIFEST]) > MOST_MANIFEST_BYTES:

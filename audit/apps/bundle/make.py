@@ -78,10 +78,7 @@ def complete(record: Record, given: Mapping[str, bytes], pages: Iterable[str] = 
 
 def generated(record: Record, files: Mapping[str, bytes]) -> dict[str, bytes]:
     """Return the sources of the repairs that the audit generated, made again from the claimed one among those files.
-
-    Raises:
-        ValueError: a change does not fit that source, or gives another file than was built.
-    """
+    Raises ValueError: a change does not fit that source, or gives another file than was built."""
     claimed = record.claim.statement.claimed
     if claimed is None or not record.generated:
         return {}

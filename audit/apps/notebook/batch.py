@@ -34,11 +34,8 @@ class BatchForm(AuditForm):
 
 
 def batch(form: BatchForm) -> Path:
-    """Runs the batch, then offers its folder as one zip; returns the folder.
-
-    Raises:
-        BadInput: the collection is empty or unknown, or the folder holds a batch that is not to be resumed.
-    """
+    """Runs the batch, then offers its folder as one zip; returns the folder. Raises BadInput: the collection is empty
+    or unknown, or the folder holds a batch that is not to be resumed."""
     out = forms.folder(form, NAME)
     if form.jobs < 0 or form.limit_s <= 0:
         raise BadInput("parameters jobs and limit_s: at least 0 audits at once, and more than 0 seconds for each")

@@ -36,11 +36,8 @@ class ClaimForm(OneAuditForm):
 
 
 def start(form: ClaimForm) -> Audit:
-    """Opens the audit; its workers end with the kernel or with `finish`.
-
-    Raises:
-        BadInput: the claim does not exist, or the device cannot be used here.
-    """
+    """Opens the audit; its workers end with the kernel or with `finish`. Raises BadInput: the claim does not exist, or
+    the device cannot be used here."""
     loaded = claims.load(form.claim)
     return opened(form, loaded, forms.folder(form, loaded.claim.name))
 
@@ -106,11 +103,8 @@ class KernelForm(OneAuditForm):
 
 
 def start_kernel(form: KernelForm) -> Audit:
-    """Imports the two files and opens their audit; prints findings, choices and missing parts.
-
-    Raises:
-        BadInput: a file is missing, is not what it should be, or lacks something no audit can do without.
-    """
+    """Imports the two files and opens their audit; prints findings, choices and missing parts. Raises BadInput: a file
+    is missing, is not what it should be, or lacks something no audit can do without."""
     out = forms.folder(form, NAME)
     named = (form.kernel, form.reference)
     sources = uploaded(form) if form.upload else [fetched(place, out / FETCHED) for place in named]

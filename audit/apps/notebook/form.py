@@ -24,11 +24,8 @@ class Form(Frozen):
 
     @classmethod
     def read(cls, **fields: Any) -> Self:
-        """The form, once every field is known and of its type.
-
-        Raises:
-            BadInput: the first field that is not, in one sentence.
-        """
+        """The form, once every field is known and of its type. Raises BadInput: the first field that is not, in one
+        sentence."""
         for name in injected(_cells()):
             if name not in cls.model_fields:
                 raise BadInput(f"parameter {name}: unknown; known: {', '.join(cls.model_fields)}")

@@ -36,11 +36,8 @@ class CompareForm(WritingForm):
 
 
 def compare(form: CompareForm) -> tuple[Markdown, list[Picture]]:
-    """Reads the records, writes the page, and gives its table and its figure.
-
-    Raises:
-        BadInput: a file is no record, or the records are of different claims, of different sources or unfinished.
-    """
+    """Reads the records, writes the page, and gives its table and its figure. Raises BadInput: a file is no record, or
+    the records are of different claims, of different sources or unfinished."""
     records = [_record(path) for path in _files(form)]
     compared, out = several.table(records), forms.folder(form, NAME)
     for path in several.write(records, out):

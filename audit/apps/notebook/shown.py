@@ -94,11 +94,8 @@ PATIENCE_S = 30.0
 
 
 def offer(file: Path, form: WritingForm) -> None:
-    """Prints where the file lies; copies it to `copy_to`; downloads it in Colab if a person is watching.
-
-    Raises:
-        BadInput: it cannot be copied there.
-    """
+    """Prints where the file lies; copies it to `copy_to`; downloads it in Colab if a person is watching. Raises
+    BadInput: it cannot be copied there."""
     terminal.say(f"everything in one file: {file} ({file.stat().st_size:,} bytes)")
     if form.copy_to:
         try:
@@ -136,10 +133,7 @@ def uploaded(form: WritingForm) -> list[Path]:
 
 def fetched(place: str, folder: Path) -> Path:
     """The file at a path, or of a web address, which is fetched into `folder`; a page of GitHub stands for its file.
-
-    Raises:
-        BadInput: the address names no CUDA or Python file, does not answer with one, or the file is too large.
-    """
+    Raises BadInput: the address names no CUDA or Python file, does not answer with one, or the file is too large."""
     if not WEB.match(place):
         return Path(place)
     address = GITHUB.sub(r"https://raw.githubusercontent.com/\1/\2", place)

@@ -61,10 +61,7 @@ def stale() -> list[Path]:
 
 def between(text: str, made: str, *, part: str, file: str, by: str = "audit.apps.pages") -> str:
     """The text of a file with the lines of one part replaced; `by` is the script that the comment before it names.
-
-    Raises:
-        BadInput: the two comments around the part do not stand there once each.
-    """
+    Raises BadInput: the two comments around the part do not stand there once each."""
     begin, end = f"<!-- {part}: printed by {by} -->\n", f"<!-- end of {part} -->\n"
     if text.count(begin) != 1 or text.count(end) != 1:
         raise BadInput(f"{file}: {begin.strip()} and {end.strip()} must stand there once each")

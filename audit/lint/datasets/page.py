@@ -158,11 +158,8 @@ def files(markdown: Path | None, html: Path | None, csv: Path | None, folder: Pa
 def write(
     asked: Mapping[Path, str], report: Report, answers: Sequence[Answer], figures: Sequence[Figure]
 ) -> list[Path]:
-    """Write those `files` and return the paths; Markdown has its figures in a folder beside it.
-
-    Raises:
-        BadInput: a file cannot be written.
-    """
+    """Write those `files` and return the paths; Markdown has its figures in a folder beside it. Raises BadInput: a file
+    cannot be written."""
     made = {"md": lambda: markdown.render(report, figures=FIGURES), "html": lambda: html.render(report),
             "csv": lambda: rows(answers)}  # fmt: skip
     written = []
