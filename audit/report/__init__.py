@@ -18,7 +18,7 @@ def render(record: Record, folder: Path, form: Form | None = None, *, claim: Pat
     """Write the report and its `figures/*.png` into a folder; the same record and sources give the same bytes.
 
     Lines that a change touches are shown from the folder of the claim; None looks for it among those of this kit.
-    Figures of an earlier report that this record does not support are removed. Raises BadInput: a format or the language
+    Figures of an earlier report that this record does not support are removed. Raises BadInput: a format or a language
     is unknown, format pdf has no browser, or the folder cannot be written.
     """
     from audit.report import figures, formats  # matplotlib and jinja2 would delay every command

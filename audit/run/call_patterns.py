@@ -56,8 +56,8 @@ class InTurn:
     firsts: dict[int, First] = field(default_factory=dict)
 
     def run(self, order: Sequence[int], *, flush_from: int) -> tuple[dict[str, Any], object]:
-        """Make one call for each number in `order`, the case whose contents it gets. From the call `flush_from` on memory
-        is overwritten before each, as a timer flushes a cache.
+        """Make one call for each number in `order`, the case whose contents it gets. From `flush_from` on memory is
+        overwritten before each, as a timer flushes a cache.
 
         Return an event and a result. `differing` are the calls whose bytes differ from the first result for the same
         contents; `kept` is the call of that result: the last differing one, else the last.
