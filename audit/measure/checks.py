@@ -135,6 +135,8 @@ def by_timer(measurements: Sequence[Measurement], name: str, protocol: str) -> F
     timer, key = TIMERS[protocol]
     text = f"{timer} says {alone:.4g} ms, the interleaved blocks {blocks:.4g} ms"
     text += f": {100 * (alone / blocks - 1):+.0f} %"
+    if protocol == GRAPHED and alone < blocks / 2:
+        text += ": some of the work is not in the graph, as with launches on another stream"
     return _finding(TIMING, name, False, text, {key: alone, "blocks_ms": blocks})
 
 

@@ -49,6 +49,7 @@ class At:
     shape: Shape
     why: str = ""
     floor: dict[str, JsonValue] = field(default_factory=dict)
+    """With the `seconds` that the size took."""
     left_out: dict[str, JsonValue] = field(default_factory=dict)
 
 
@@ -87,6 +88,7 @@ def _at(
         return [], At(shape, str(error))
     if why := refused(session.case, shape, chip.memory_mib << 20, until - time.monotonic()):
         return [], At(shape, why)
+    began = time.monotonic()
     with TemporaryDirectory(dir=session.case.inputs.parent) as folder:
         seeds = (session.seed + 2, session.seed + 3)
         reply, cases = prepared.cases(session.workers, reference=session.reference, shape=shape, seeds=seeds,
@@ -96,8 +98,8 @@ def _at(
         own = session.at(cases, until=until)
         own.interleaved(label(shape), built, baselines=baselines, brief=True)
         found, left_out = counted(own.taken())
-    floor = floor_here(chip.name, reply.events[0]["cost"])
-    return found, At(shape, "" if found else "no right result was timed", floor.evidence, left_out)
+    floor = floor_here(chip.name, reply.events[0]["cost"]).evidence | {"seconds": round(time.monotonic() - began, 1)}
+    return found, At(shape, "" if found else "no right result was timed", floor, left_out)
 
 
 def counted(taken: Times) -> tuple[list[Measurement], dict[str, JsonValue]]:

@@ -116,6 +116,14 @@ def test_another_timer_that_disagrees_with_the_blocks_is_a_hint(
         assert about[0].evidence[key] == ms
 
 
+def test_a_graph_without_the_launches_says_so() -> None:
+    """As of a kernel on the legacy default stream, whose launch the capture of another stream refuses."""
+    own = [*raced(samples("wmma", 0.3)), alone("wmma", 0.003, GRAPHED)]
+    found = checks.by_timer(own, "wmma", GRAPHED)
+    assert found is not None
+    assert found.summary.endswith("-99 %: some of the work is not in the graph, as with launches on another stream")
+
+
 def test_an_effect_of_the_order_is_told() -> None:
     event = samples("wmma", 0.3) | {"positions": [0] * 6 + [5] * 6, "samples_ms": [0.3] * 6 + [0.4] * 6}
     result = checks.by_order(raced(event), "wmma")

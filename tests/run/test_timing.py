@@ -18,7 +18,7 @@ from audit.run import callables, cuda, other_clocks, timing
 from audit.run.device import open_device
 from audit.run.pool import Workers
 from audit.run.timing import makers
-from audit.run.timing_requests import Interleaved
+from audit.run.timing_requests import GRAPHED, Interleaved
 from audit.sandbox import surroundings
 
 NO_GPU = not torch.cuda.is_available()
@@ -181,3 +181,30 @@ def test_a_missing_entry_lists_the_functions_there_are(monkeypatch: pytest.Monke
     monkeypatch.setitem(cuda._LOADED, library, {"backward": print})
     with pytest.raises(LookupError, match="no function forward; the extension has: backward"):
         cuda.entry_of(CudaLibrary(library=library, module="m", digests={}), "forward", Harness())
+
+
+class Clock:
+    """Calls each once, and says so many milliseconds."""
+
+    def cold(self, calls: list[Any]) -> list[float]:
+        return [0.0 * (one.call() is None) + 0.5 for one in calls]
+
+
+def test_a_call_is_timed_as_a_graph_and_one_that_cannot_be_captured_has_no_such_time(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    asked: list[list[Any]] = []
+
+    def captured(call: Any, sets: list[Any]) -> Any:
+        asked.append(sets)
+        result = call(*sets[0])
+        return lambda _: result
+
+    def refuses(_: int) -> Any:
+        raise RuntimeError("operation not permitted when stream is capturing")
+
+    monkeypatch.setattr(callables, "graph", captured)
+    calls: dict[str, Any] = {"other_stream": refuses, "claim": lambda index: index}
+    (event,) = timing._by_graph(calls, Clock())  # type: ignore[arg-type]
+    assert event == {"variant": "claim", "protocol": GRAPHED, "samples_ms": [0.5] * timing.GRAPH_SAMPLES}
+    assert asked == [[[0]], [[0]]], "over the first set of inputs"
