@@ -184,10 +184,12 @@ def test_a_missing_entry_lists_the_functions_there_are(monkeypatch: pytest.Monke
 
 
 class Clock:
-    """Calls each once, and says so many milliseconds."""
+    """Makes each call, and says half a millisecond."""
 
     def cold(self, calls: list[Any]) -> list[float]:
-        return [0.0 * (one.call() is None) + 0.5 for one in calls]
+        for one in calls:
+            one.call()
+        return [0.5] * len(calls)
 
 
 def test_a_call_is_timed_as_a_graph_and_one_that_cannot_be_captured_has_no_such_time(
