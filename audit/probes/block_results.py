@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from typing import Any
 
 import numpy as np
@@ -18,7 +18,7 @@ from audit.probes.called import Call, Mode
 from audit.probes.cases import Case
 from audit.probes.compare import FAR, Comparison, compare
 from audit.probes.target import Target
-from audit.probes.undefined import ACROSS_BLOCKS, UNSYNCHRONISED, checked, checking, undefined_beside
+from audit.probes.undefined import ACROSS_BLOCKS, checked, checking, lanes_interleave, undefined_beside
 
 FILL = "zero"
 """The contents of shared memory and inactive lanes in the third call; the others have a pattern of NaN, or zero."""
@@ -93,19 +93,22 @@ def wrong_in_every_order(target: Target, case: Case, *, blocks: int, kept: npt.N
     """Return whether the elements in `kept` that those blocks write are wrong in every order of threads and blocks and
     under every fill of shared memory and inactive lanes; False where undefined behaviour was seen that neither tells.
 
-    Lanes that a mask waits for in vain may run in many more orders, and a race in device memory may be one with blocks
-    that are left out.
+    Lanes of a warp may run in many more orders, and a race in device memory may be one with blocks that are left out.
     """
-    beyond = {UNSYNCHRONISED, *(() if blocks == WHOLE else (ACROSS_BLOCKS,))}
-    if not beyond.isdisjoint(one.kind for one in checked(target, target.middle).seen):
+    if _beyond(((one.kind, one.message) for one in checked(target, target.middle).seen), blocks):
         return False
     try:
         event, _ = claimed_shape.parts(target, case, checking(target), blocks=FEWER)
-        if not beyond.isdisjoint(one["kind"] for one in event["reports"]):
+        if _beyond(((one["kind"], one["message"]) for one in event["reports"]), blocks):
             return False
         return not any(_right_ones(target, case, blocks=blocks, kept=kept))
     except AuditError:
         return False
+
+
+def _beyond(seen: Iterable[tuple[str, str]], blocks: int) -> bool:
+    known = list(seen)
+    return lanes_interleave(known) or (blocks != WHOLE and any(kind == ACROSS_BLOCKS for kind, _ in known))
 
 
 def _right_ones(target: Target, case: Case, *, blocks: int, kept: npt.NDArray[np.bool_]) -> Iterator[bool]:

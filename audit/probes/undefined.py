@@ -17,8 +17,9 @@ text names the behaviour.
     constant-write            device code writes a `__constant__` variable. An H100 stops the kernel.
 
 A wrong value beside undefined behaviour is proved wrong where it is wrong in every order of threads and blocks, lanes
-in step included, and under every fill. If it is right in one of them, its grade is undefined; beside warp-mask too,
-since unsynchronised lanes may interleave in more ways than the tested orders.
+in step included, and under every fill. If it is right in one of them, its grade is undefined; beside warp-mask, and
+where every race is one between lanes of a warp, too: these may interleave in more ways than the tested orders, and a
+GPU may well run them together.
 
 Only a hint: copies to or from variables that a GPU refuses, where the values decide; reports of a tool in functions of
 others, by name; reads of shared memory that initcheck reports, since a compiler may read ahead and no fill can be
@@ -56,6 +57,9 @@ WITHIN_A_BLOCK = (*PROVED, "race-shared", "warp-mask", "barrier-divergence", "un
 """Behaviour that a few blocks of a launch show as all of them do."""
 UNSYNCHRONISED, ACROSS_BLOCKS = "warp-mask", "race-global"
 """Behaviour that may give more results than the tested orders do, or than a few blocks of a launch do."""
+RACES = ("race-shared", ACROSS_BLOCKS)
+WITHIN_A_WARP = "another lane of the warp"
+"""Part of the message of a race between lanes of one warp."""
 OF_OTHERS = ("uninitialised-read-of-input",)
 NO_ANSWER = "no-answer"
 CHECKER = "access checker"
@@ -136,10 +140,19 @@ def undefined_beside(target: Target, case: Case) -> str | None:
 
 def wrong_in_every_order(target: Target, case: Case) -> bool:
     """Return whether the result at that case is wrong in every order of threads and blocks and under every fill. False
-    beside warp-mask: lanes may run in many more orders than are tested."""
-    if any(one.kind == UNSYNCHRONISED for one in checked(target, case).seen):
+    where lanes of a warp may run in many more orders than are tested."""
+    if lanes_interleave((one.kind, one.message) for one in checked(target, case).seen):
         return False
     return target.once(f"wrong_in_every_order:{case.inputs}", lambda: not any(_right_ones(target, case)))
+
+
+def lanes_interleave(seen: Iterable[tuple[str, str]]) -> bool:
+    """Return whether the order of lanes within a warp may decide, by the kinds and messages of the behaviour."""
+    known = list(seen)
+    races = [message for kind, message in known if kind in RACES]
+    return any(kind == UNSYNCHRONISED for kind, _ in known) or (
+        bool(races) and all(WITHIN_A_WARP in message for message in races)
+    )
 
 
 def _right_ones(target: Target, case: Case) -> Iterator[bool]:
@@ -167,7 +180,7 @@ def _checked(target: Target, case: Case) -> Checked:
     own = _own_functions(target)
     seen = [_seen(one, _grade(one, own=own, depends=depends)) for one in asked]
     return Checked(
-        seen=tuple(sorted(seen, key=lambda one: _RANK[one.grade])),
+        seen=tuple(sorted(seen, key=lambda one: (_RANK[one.grade], WITHIN_A_WARP in one.message))),
         launches=tuple(call.launches),
         unanswered=unanswered,
         fills=len(target.built.fills) if values else 0,

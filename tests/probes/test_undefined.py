@@ -26,3 +26,22 @@ OWN = frozenset({"own_kernel"})
 )
 def test_a_report_counts_by_its_observer(report: dict[str, str], depends: bool, grade: str) -> None:
     assert undefined._grade({"message": "a word", **report}, own=OWN, depends=depends) == grade
+
+
+BETWEEN_WARPS = "reads a word that another thread of the launch writes, nothing orders the two"
+BETWEEN_LANES = f"reads a word that {undefined.WITHIN_A_WARP} writes, nothing orders the two"
+
+
+@pytest.mark.parametrize(
+    ("seen", "interleave"),
+    [
+        ([], False),
+        ([("race-shared", BETWEEN_WARPS)], False),
+        ([("race-shared", BETWEEN_LANES)], True),
+        ([("race-global", BETWEEN_LANES), ("uninitialised-read", "a word")], True),
+        ([("race-shared", BETWEEN_LANES), ("race-shared", BETWEEN_WARPS)], False),
+        ([("race-shared", BETWEEN_WARPS), ("warp-mask", "a lane")], True),
+    ],
+)
+def test_lanes_of_a_warp_may_run_in_more_orders_than_are_tested(seen: list[tuple[str, str]], interleave: bool) -> None:
+    assert undefined.lanes_interleave(seen) is interleave

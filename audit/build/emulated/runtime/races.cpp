@@ -104,14 +104,22 @@ void remember_read(const Touch& touch, Cell& cell) {
   cell.read.bytes = bytes;
 }
 
+// Whether the threads of that access are lanes of the warp at work, as far as the cell tells.
+bool in_this_warp(const Stamp& other, const Touch& touch) {
+  return same_warp(other, touch.now) && !(other.flags & (kManyWarps | kManyBlocks));
+}
+
 Suspicion suspicion_of(const Touch& touch, const Stamp& other, const void* program_counter) {
   if (touch.access & kVolatile && same_warp(other, touch.now))
     return {"warp-mask", "lanes of a warp exchange data through volatile memory without __syncwarp(): undefined behaviour "
             "since Volta", touch.offset, program_counter, 0, {}};
   const char* kind = touch.shared ? "race-shared" : "race-global";
-  const char* what = touch.access & (kWrite | kAtomic)
-                         ? "writes a word that another thread of the launch touches, nothing orders the two"
-                         : "reads a word that another thread of the launch writes, nothing orders the two";
+  bool write = touch.access & (kWrite | kAtomic);
+  const char* what = in_this_warp(other, touch)
+                         ? write ? "writes a word that another lane of the warp touches, nothing orders the two"
+                                 : "reads a word that another lane of the warp writes, nothing orders the two"
+                     : write ? "writes a word that another thread of the launch touches, nothing orders the two"
+                             : "reads a word that another thread of the launch writes, nothing orders the two";
   return {kind, what, touch.offset, program_counter, 0, {}};
 }
 
