@@ -32,7 +32,7 @@ DESCRIBED_S = 60.0
 """Seconds for the process that makes arguments without values, or with values where it must."""
 RIGHT_S = 30.0
 """Seconds for the inputs and the float64 result of the claimed shape."""
-OWN = "own"
+OWN, TENSOR = "own", "Tensor"
 PLAIN = Mode()
 MOST_BYTES = 1 << 30
 """The most bytes of the claimed shape's inputs."""
@@ -42,12 +42,14 @@ MOST_BYTES_OF_OTHERS = MOST_BYTES // 4
 
 @dataclass(frozen=True)
 class Launched:
-    """The launches of a call at a shape; `raised` is an exception of its host code."""
+    """The launches of a call at a shape; `raised` is an exception of its host code, `tensors` whether it returned
+    nothing but tensors: another result may launch later, when it is read."""
 
     shape: Shape
     raised: str | None
     launches: list[dict[str, Any]]
     reports: list[dict[str, Any]]
+    tensors: bool = True
 
     @property
     def refused(self) -> dict[str, Any] | None:
@@ -95,7 +97,8 @@ def launched(target: Target, shapes: Sequence[Shape]) -> list[Launched]:
     if new:
         files = [file for file, _ in _described(target, [shape for _, shape in new])]
         for (key, shape), (event, _) in zip(new, _asked(target, files, {"blocks": 0}), strict=True):
-            known[key] = Launched(shape, event["raised"], event["launches"], event["reports"])
+            tensors = event["returned"] == TENSOR or event["returned"].endswith(" tensors")
+            known[key] = Launched(shape, event["raised"], event["launches"], event["reports"], tensors)
     found = [known[key] for key in keys]
     for one in found:
         newer = next((report for report in one.reports if report["kind"] == "needs-newer-gpu"), None)

@@ -196,7 +196,7 @@ def _at_the_claimed_shape(target: Target, names: list[str]) -> Observed | None:
         (found,) = claimed_shape.launched(target, [claimed_shape.needed(target)])
     except AuditError:
         return None
-    if found.raised is not None or found.refused is not None:
+    if found.raised is not None or found.refused is not None or not found.tensors:
         return None
     own = sum(_is_own(target, names, one) for one in found.launches)
     shape = dict(target.claim.shapes.claimed)

@@ -161,9 +161,9 @@ class Right(Event):
 SandboxChecked = event("SandboxChecked", results=Annotated[dict[Name, Name], Field(max_length=50)])
 """See `sandbox.attempts`."""
 Launched = event(
-    "Launched", launched=Count, raised=Text | None, shared=bool, seconds=Duration, blanked=(bool | None, None),
-    shape=Sizes | None, dtype=(Name, ""), outputs=(Outputs, []), digest=(Digest, ""), launches=Launches,
-    reports=Reports,
+    "Launched", launched=Count, raised=Text | None, shared=bool, returned=Name, seconds=Duration,
+    blanked=(bool | None, None), shape=Sizes | None, dtype=(Name, ""), outputs=(Outputs, []), digest=(Digest, ""),
+    launches=Launches, reports=Reports,
 )  # fmt: skip
 """See `launches`."""
 Cost = event("Cost", cost=Numbers)

@@ -23,7 +23,7 @@ from audit.run.emulated import Emulated
 from audit.run.event_writer import EventWriter
 from audit.run.harness import cast, placed, returning
 from audit.run.imported_file import Sizes, as_on_a_gpu
-from audit.run.outputs import about, outputs_of, own
+from audit.run.outputs import about, outputs_of, own, type_of
 from audit.run.requests import Launches
 
 
@@ -73,7 +73,7 @@ def run(request: Launches, writer: EventWriter) -> Iterator[dict[str, Any]]:
         seconds = round(time.process_time() - started, 6)
         results = [result, *(_called(call, given)[0] for _ in range(request.calls - 1))]
         event: dict[str, Any] = {"launched": index, "raised": raised, "shape": None, "seconds": seconds}
-        event["shared"] = _shared(results)
+        event |= {"shared": _shared(results), "returned": "" if raised else type_of(result)}
         outputs = outputs_of(result)
         if all(map(_has_values, outputs)) and outputs and upload is not _unwritten:
             blanked = [device.blank_unwritten(one) for one in outputs]

@@ -374,14 +374,14 @@ def test_blocks_beside_undefined_behaviour_are_wrong_where_every_order_and_fill_
     case = replace(CASE, expected=np.linspace(1.0, 2.0, 4))
 
     def parts(_: Target, __: Case, mode: Any, *, blocks: int) -> Any:
-        reports = [{"kind": kind} for kind in there] if mode.check else []
+        reports = [{"kind": kind, "message": kind} for kind in there] if mode.check else []
         reports += [TOO_LONG] if right_in == "stopped" and mode.order == "reverse" else []
         off = 0.0 if right_in in (mode.order, mode.fill) else 9.0
         written = np.array([True, True, False, False])  # the other two are those of other blocks
         call = SimpleNamespace(values=lambda: case.expected + off, holding=lambda _: ~written)
         return {**EVENT, "reports": reports}, call
 
-    behaviour = SimpleNamespace(seen=[SimpleNamespace(kind=kind) for kind in seen])
+    behaviour = SimpleNamespace(seen=[SimpleNamespace(kind=kind, message=kind) for kind in seen])
     monkeypatch.setattr(block_results, "checked", lambda *_: behaviour)
     monkeypatch.setattr(claimed_shape, "parts", parts)
     kept = np.array([True, True, True, False])

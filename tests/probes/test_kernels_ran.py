@@ -117,6 +117,13 @@ def test_launches_at_the_claimed_shape_decide_where_a_smaller_one_ran_none(
     assert words in found.summary
 
 
+def test_a_result_that_is_no_tensor_may_launch_when_it_is_read(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    lazy = Launched({"N": 8192}, None, [], [], tensors=False)
+    monkeypatch.setattr(claimed_shape, "needed", lambda _: lazy.shape)
+    monkeypatch.setattr(claimed_shape, "launched", lambda *_: [lazy])
+    assert asked(tmp_path, launch("scale(float*)"), claimed=8192).outcome == "pass"
+
+
 def test_a_refused_launch_did_not_run(tmp_path: Path) -> None:
     assert asked(tmp_path, launch("scale(float*)") | {"refused": "invalid argument"}).fails_kernel
 

@@ -165,7 +165,7 @@ def test_every_probe_and_the_second_build_are_asked_with_that_scope(
 
 def test_launches_at_a_shape_are_asked_once_a_build(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     made, asked = target(tmp_path), list[int]()
-    event = {"raised": None, "launches": [{"kernel": "k", "block": [256, 1, 1]}], "reports": []}
+    event = {"raised": None, "launches": [{"kernel": "k", "block": [256, 1, 1]}], "reports": [], "returned": "Tensor"}
 
     def called(_: Target, files: Sequence[Path], *__: Any, **___: Any) -> Any:
         asked.append(len(files))
