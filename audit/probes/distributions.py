@@ -2,8 +2,8 @@
 
 Asked only where the reference itself, also with inputs rounded to the declared precision, stays well within the
 tolerance. A failure is a hint
-- beyond the range of half precision, or outside the range of the task's own draws, where that is bounded as for
-  `torch.rand`: a kernel may be made for ordinary numbers;
+- beyond the range of half precision, outside the range of the task's own draws, where that is bounded as for
+  `torch.rand`, or between their whole numbers: a kernel may be made for ordinary numbers, or for pixels and labels;
 - within ten times the tolerance, which was chosen for the benchmark's own inputs: a plain sum of equal numbers has a
   larger error than one of random numbers, and than the reference's sum of sums;
 - at a mask with its columns in another order: a kernel may be made for masks that let a first part through;

@@ -192,7 +192,8 @@ def two_exchanged(values: list[Any], leaf: int, generator: torch.Generator) -> l
 
 
 def leaves_range(values: list[Any], own: list[Any]) -> bool:
-    """Return whether a value is outside the range of a case's inputs, where their distribution is bounded.
+    """Return whether a value is outside the range of a case's inputs, where their distribution is bounded, or is no
+    whole number where these hold nothing but such numbers that are not negative: pixels, labels, counts.
 
     It is bounded where the least and the largest number are at most BOUNDED standard deviations apart: uniform numbers,
     not normal ones. The range extends a twentieth beyond the sample.
@@ -205,6 +206,8 @@ def _beyond(x: torch.Tensor, given: torch.Tensor) -> bool:
     if taken.numel() < FEWEST_DRAWN or not new.numel():
         return False
     low, high = taken.min(), taken.max()
+    if high > low > 0 and bool((taken == taken.round()).all()) and bool((new != new.round()).any()):
+        return True
     if not 0 < high - low <= BOUNDED * taken.std():
         return False
     slack = (high - low) / 20

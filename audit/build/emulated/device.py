@@ -83,7 +83,7 @@ def plain_configuration(variant: Variant, *, kernel_limit_s: float) -> Configura
 def in_order(order: str) -> dict[str, Any]:
     """Return the part of a configuration that sets one of `ORDERS`, `STALE_ORDERS` or `MORE_ORDERS`, or `QUICK`."""
     if order == NO_BLOCKS:
-        return {**in_order("forward"), "blocks": 0}
+        return {**in_order(QUICK), "blocks": 0}
     if order == QUICK:
         return {**in_order("forward"), "still_clock": True}
     name, _, number = order.partition(" ")
