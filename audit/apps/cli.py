@@ -24,6 +24,7 @@ INTERRUPTED, UNREAD = 130, 141
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Runs one command and returns the exit code."""
+    os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")  # numpy's threads wait for work by spinning
     given = sys.argv[1:] if arguments is None else arguments
     options = vars(_parser(next((one for one in given if not one.startswith("-")), "")).parse_args(arguments))
     command: Callable[..., int] = options.pop("command")

@@ -1,12 +1,14 @@
-"""Runs in a session: load files of a build only if they are those that the judge knows."""
+"""Runs in a session: load files of a build only if they are those that the judge knows; the keys of extensions."""
 
 from __future__ import annotations
 
 import fcntl
 import hashlib
 import os
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
+
+from audit.build.emulated.cache import fingerprint
 
 _SEALS = fcntl.F_SEAL_SEAL | fcntl.F_SEAL_SHRINK | fcntl.F_SEAL_GROW | fcntl.F_SEAL_WRITE
 
@@ -35,3 +37,16 @@ def sealed(path: Path, digests: Mapping[Path, str] | None) -> Path:
         file.write(data)
     fcntl.fcntl(descriptor, fcntl.F_ADD_SEALS, _SEALS)
     return Path(f"/proc/self/fd/{descriptor}")
+
+
+Texts = str | Sequence[str] | None
+
+
+def key_of(cpp: Texts, cuda: Texts, functions: str | Sequence[str] | Mapping[str, str] | None) -> str:
+    """Return the key of a call: one text or several; names as a text, a list, or a dict with their docs."""
+    names = [] if functions is None else [functions] if isinstance(functions, str) else list(functions)
+    return fingerprint(["cpp", *_listed(cpp), "cuda", *_listed(cuda), "functions", *names])
+
+
+def _listed(texts: Texts) -> list[str]:
+    return [] if texts is None else [texts] if isinstance(texts, str) else list(texts)

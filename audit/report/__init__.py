@@ -21,7 +21,7 @@ def render(record: Record, folder: Path, form: Form | None = None, *, claim: Pat
     Figures of an earlier report that this record does not support are removed. Raises BadInput: a format or a language
     is unknown, format pdf has no browser, or the folder cannot be written.
     """
-    from audit.report import figures, formats  # matplotlib and jinja2 would delay every command
+    from audit.report import figures, formats  # jinja2 would delay every command
 
     form = form or formats.USUAL
     wanted = [formats.FORMATS[name] for name in formats.chosen(form.names)]

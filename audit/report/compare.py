@@ -39,7 +39,7 @@ def compare(records: Sequence[Record]) -> str:
 def write(records: Sequence[Record], folder: Path) -> list[Path]:
     """Write `compare.md`, `compare.html` and the figure into a folder; the same records give the same bytes. Raises
     BadInput: as `compare` and `formats.write`."""
-    from audit.report.figures import portability  # matplotlib takes half a second that other commands need not wait
+    from audit.report.figures import portability  # which imports this module
 
     drawn = portability.draw(records)
     figures = () if drawn is None else (drawn,)

@@ -11,6 +11,7 @@ import numpy as np
 from PIL import Image
 
 from audit.apps.bundle.archive import Unsound
+from audit.report.figures import canvas
 from audit.report.formats import FIGURES
 from audit.report.view import Figure
 
@@ -21,13 +22,6 @@ LARGER = 4
 """Times the bytes of the figure drawn here: libraries deflate the same pixels otherwise."""
 CLOSE = 2
 """Levels of 255: a processor's arithmetic may round a pixel's colour otherwise."""
-
-
-def drawn_with() -> str:
-    """Return the library that draws figures here, with its version."""
-    from audit.report.figures import canvas  # matplotlib would delay every command
-
-    return canvas.drawn_with()
 
 
 def name_of(figure: Figure) -> str:
@@ -43,7 +37,7 @@ def compared(drawn: Iterable[Figure], files: Mapping[str, bytes], made_with: str
     Raises:
         Unsound: a figure is missing, is no plain PNG of that size, or shows something else.
     """
-    here = drawn_with()
+    here = canvas.drawn_with()
     for one in drawn:
         name, theirs = name_of(one), files.get(name_of(one))
         if theirs is None:

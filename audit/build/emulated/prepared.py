@@ -8,6 +8,7 @@ import secrets
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import Literal, get_args
 
@@ -20,7 +21,7 @@ PREFIX = "prefix"
 FOLDER = toolchain.INCLUDE.parent
 HEADER_SETS: tuple[HeaderSet, ...] = get_args(HeaderSet)
 
-_TORCH = re.compile(r"#include <(?:ATen|c10)/")
+_TORCH = re.compile(r"^#include <(?:ATen|c10)/.*\n", re.MULTILINE)
 _RUNTIME_FLAGS = ("-std=c++20", "-O2", "-fPIC", "-shared", "-U_FORTIFY_SOURCE", "-fvisibility=hidden", "-g1")
 
 
@@ -33,9 +34,11 @@ def silent(_: str) -> None:
 
 
 def prepare() -> None:
-    """Make the runtime and the first header set in parallel, unless they exist."""
-    with ThreadPoolExecutor(max_workers=2) as pool:
-        for job in (pool.submit(runtime), pool.submit(header, "micro")):
+    """Make the runtime and the first header set in parallel, unless they exist. A header set is large: whether it is
+    whole is asked where a source is compiled."""
+    jobs = [runtime] if _header_folder("micro").exists() else [runtime, partial(header, "micro")]
+    with ThreadPoolExecutor(len(jobs)) as pool:
+        for job in [pool.submit(job) for job in jobs]:
             job.result()
 
 
@@ -47,11 +50,15 @@ def runtime(progress: Progress = silent) -> Path:
 
     def make(unfinished: Path) -> None:
         progress("compiling the emulated device's runtime (once)")
-        every = sorted(each for each in named.runtime.iterdir() if each.suffix in (".cpp", ".S"))
-        apart = [each for each in every if each.suffix == ".S" or _TORCH.search(each.read_text(encoding="utf-8"))]
-        together = [f'#include "{each}"\n' for each in every if each not in apart]  # shared headers are read once
-        (unfinished / "plain.cpp").write_text("".join(together), encoding="utf-8")
-        texts = ["plain.cpp", *map(str, apart)]
+        plain: list[str] = []
+        torch: list[str] = []
+        for each in sorted(named.runtime.glob("*.cpp")):
+            found = _TORCH.findall(each.read_text(encoding="utf-8"))
+            torch[:0] = found  # before any `using` of ours
+            (torch if found else plain).append(f'#include "{each}"\n')
+        for name, lines in {"plain.cpp": plain, "torch.cpp": torch}.items():  # shared headers are read once in each
+            (unfinished / name).write_text("".join(lines), encoding="utf-8")
+        texts = ["plain.cpp", "torch.cpp", *map(str, sorted(named.runtime.glob("*.S")))]
         headers = [f"-I{named.include}", f"-isystem{tools.torch / 'include'}"]
         # First in every file: torch's own declaration would hide the symbol.
         headers += ["-include", f"{named.prefix}/torch_text.h"]
@@ -68,8 +75,7 @@ def header(header_set: HeaderSet, progress: Progress = silent) -> Path:
     """Return the first include of a header set, with its precompiled form next to it."""
     tools, named = toolchain.find(), sources()
     flags = header_set_flags(header_set)
-    key = cache.fingerprint([*tools.identity, *flags, named.prefix, header_set])
-    target = cache.cache_folder() / "headers" / f"{header_set}-{key}"
+    target = _header_folder(header_set)
 
     def make(unfinished: Path) -> None:
         progress(f"precompiling torch's headers, set {header_set} (once)")
@@ -81,6 +87,11 @@ def header(header_set: HeaderSet, progress: Progress = silent) -> Path:
 
     cache.made(target, make)
     return target / "prelude.h"
+
+
+def _header_folder(header_set: HeaderSet) -> Path:
+    parts = [*toolchain.find().identity, *header_set_flags(header_set), sources().prefix, header_set]
+    return cache.cache_folder() / "headers" / f"{header_set}-{cache.fingerprint(parts)}"
 
 
 def header_set_flags(header_set: HeaderSet) -> tuple[str, ...]:

@@ -22,8 +22,8 @@ def main() -> None:
     from torch.utils import cpp_extension
 
     from audit.build.python.dropped_targets import parted
-    from audit.build.python.inline import key_of
     from audit.build.python.load import function_of
+    from audit.build.sealed import key_of
     from audit.model import Harness
 
     request = json.loads(sys.argv[1])

@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from audit.build.emulated.cache import fingerprint
+from audit.build.sealed import key_of
 from audit.review.rules.python.undeclared_binding import SECOND_MODULE, defines_module, refusal, undeclared
 from audit.review.token_scan import mask
 
@@ -77,16 +76,3 @@ class InlineCuda:
             return ""
         bound = "".join(f'    m.def("{name}", &{name}, "{name}");\n' for name in self.functions)
         return f"\nPYBIND11_MODULE(TORCH_EXTENSION_NAME, m) {{\n{bound}}}\n"
-
-
-Texts = str | Sequence[str] | None
-
-
-def key_of(cpp: Texts, cuda: Texts, functions: str | Sequence[str] | Mapping[str, str] | None) -> str:
-    """Return the key of a call: one text or several; names as a text, a list, or a dict with their docs."""
-    names = [] if functions is None else [functions] if isinstance(functions, str) else list(functions)
-    return fingerprint(["cpp", *_listed(cpp), "cuda", *_listed(cuda), "functions", *names])
-
-
-def _listed(texts: Texts) -> list[str]:
-    return [] if texts is None else [texts] if isinstance(texts, str) else list(texts)

@@ -19,8 +19,7 @@ from typing import Any
 
 import torch
 
-from audit.build.python.inline import key_of
-from audit.build.sealed import checked
+from audit.build.sealed import checked, key_of
 from audit.model import Harness
 
 MODEL = "ModelNew"

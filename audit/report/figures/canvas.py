@@ -1,4 +1,7 @@
-"""The look of every figure and its bytes: Agg, opaque, colours that stay apart for the colour-blind."""
+"""The look of every figure and its bytes: Agg, opaque, colours that stay apart for the colour-blind.
+
+matplotlib, whose import takes longer than most reports, is imported where something is drawn.
+"""
 
 from __future__ import annotations
 
@@ -7,13 +10,12 @@ import platform
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
-
-import matplotlib as mpl
-from matplotlib import ft2font
-from matplotlib.backends.backend_agg import FigureCanvasAgg
-from matplotlib.figure import Figure
+from typing import TYPE_CHECKING
 
 from audit.model import sanitizer
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
 
 BLUE, ORANGE, GREY, INK = "#0072B2", "#E69F00", "#8A8A8A", "#1B1F24"
 DOTS_PER_INCH = 110
@@ -41,6 +43,8 @@ DARK = Palette(page="#14181D", ink="#E3E8EE", quiet="#7D8894", warm="#FFB454", c
 @contextmanager
 def style(palette: Palette = LIGHT) -> Iterator[None]:
     """Draw the body with matplotlib's own defaults, without the user's settings and without mathematics in texts."""
+    import matplotlib as mpl
+
     with mpl.rc_context():
         mpl.rcdefaults()
         mpl.rcParams.update(
@@ -64,6 +68,9 @@ def style(palette: Palette = LIGHT) -> Iterator[None]:
 
 def sheet(width: float, height: float) -> Figure:
     """Return an empty figure of that many inches."""
+    from matplotlib.backends.backend_agg import FigureCanvasAgg
+    from matplotlib.figure import Figure
+
     figure = Figure(figsize=(width, height), dpi=DOTS_PER_INCH, layout="constrained")
     FigureCanvasAgg(figure)
     return figure
@@ -79,6 +86,9 @@ def png(figure: Figure) -> bytes:
 
 def drawn_with() -> str:
     """Return the versions and the machine that decide the pixels of a figure."""
+    import matplotlib as mpl
+    from matplotlib import ft2font
+
     return f"matplotlib {mpl.__version__}, FreeType {ft2font.__freetype_version__}, {platform.machine()}"
 
 

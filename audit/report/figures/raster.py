@@ -4,15 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from functools import lru_cache
-
-from matplotlib.axes import Axes
-from matplotlib.lines import Line2D
-from matplotlib.patches import Circle, Patch, Rectangle
+from typing import TYPE_CHECKING
 
 from audit.model import sanitizer
 from audit.report.drawing import LINE, WIDE, Dot, Drawing, Paint, Part, Stroke, Words
 from audit.report.figures import canvas
 from audit.report.view import Figure
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
 
 COLOURS: dict[Paint, str] = {
     "text": "#1b1f24",
@@ -57,6 +57,9 @@ def figure(name: str, tall: float, parts: Sequence[Part], *, alt: str, caption: 
 
 
 def _part(axis: Axes, part: Part, order: int) -> None:
+    from matplotlib.lines import Line2D
+    from matplotlib.patches import Circle, Patch, Rectangle
+
     if isinstance(part, Words):
         _words(axis, part, order)
         return

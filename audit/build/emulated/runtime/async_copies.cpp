@@ -15,7 +15,6 @@ constexpr std::size_t kPiece = 16;
 constexpr std::uint32_t kOpen = ~0u;  // not committed yet
 
 struct Copy {
-  unsigned thread;
   std::uint32_t group;
   char* to;
   std::size_t bytes;
@@ -23,7 +22,8 @@ struct Copy {
   unsigned char content[kPiece];
 };
 
-std::vector<Copy> under_way;
+std::vector<Copy> under_way[kMostThreads];  // each thread's own
+std::size_t all_under_way = 0;
 std::uint32_t groups[kMostThreads];
 std::vector<std::uint8_t> copies_of_byte;  // of the arena
 
@@ -36,7 +36,8 @@ void count(const Copy& copy, int change) {
 
 void start(const Copy& copy) {
   CriticalSection section;
-  under_way.push_back(copy);
+  under_way[block.current].push_back(copy);
+  all_under_way++;
   count(copy, 1);
 }
 
@@ -52,7 +53,7 @@ void finish(Copy& copy) {
 
 // One piece of at most 16 bytes; `kept` of them from memory, zeros behind.
 void copy_piece(char* to, const char* from, std::size_t kept, std::size_t bytes, const void* call_site) {
-  Copy copy = {block.current, kOpen, to, bytes, call_site, {}};
+  Copy copy = {kOpen, to, bytes, call_site, {}};
   if (kept && checking) check_access(from, kept, kRead, call_site);
   if (kept) std::memcpy(copy.content, from, kept);
   if (device.in_kernel && cuemu_is_shared(to)) return start(copy);
@@ -63,7 +64,7 @@ void copy_piece(char* to, const char* from, std::size_t kept, std::size_t bytes,
 }  // namespace
 
 bool is_being_copied(std::uint64_t offset, std::size_t bytes) {
-  if (under_way.empty()) return false;
+  if (!all_under_way) return false;
   std::uint64_t place = arena_place(region.base + offset), end = std::min<std::uint64_t>(place + bytes, kArenaBytes);
   for (; place < end; place++)
     if (copies_of_byte[place]) return true;
@@ -71,9 +72,13 @@ bool is_being_copied(std::uint64_t offset, std::size_t bytes) {
 }
 
 void forget_async_copies() {
-  for (Copy& copy : under_way)
-    if (copy.bytes) count(copy, -1);
-  under_way.clear();
+  for (std::vector<Copy>& own : under_way) {
+    if (!all_under_way) break;
+    for (Copy& copy : own)
+      if (copy.bytes) count(copy, -1);
+    all_under_way -= own.size();
+    own.clear();
+  }
   std::fill_n(groups, kMostThreads, 0u);
 }
 
@@ -93,17 +98,16 @@ CUEMU_EXPORT void cuemu_async_copy(void* to, const void* from, std::size_t bytes
 
 CUEMU_EXPORT void cuemu_async_commit() {
   if (!device.in_kernel) return;
-  for (Copy& copy : under_way)
-    if (copy.thread == block.current && copy.group == kOpen) copy.group = groups[block.current];
+  for (Copy& copy : under_way[block.current])
+    if (copy.group == kOpen) copy.group = groups[block.current];
   groups[block.current]++;
 }
 
 CUEMU_EXPORT void cuemu_async_wait(std::size_t left) {
   if (!device.in_kernel) return;
-  for (Copy& copy : under_way) {
-    bool mine = copy.bytes && copy.thread == block.current && copy.group != kOpen;
-    if (mine && copy.group + left < groups[block.current]) finish(copy);
-  }
+  std::vector<Copy>& own = under_way[block.current];
+  for (Copy& copy : own)
+    if (copy.bytes && copy.group != kOpen && copy.group + left < groups[block.current]) finish(copy);
   CriticalSection section;
-  std::erase_if(under_way, [](const Copy& copy) { return !copy.bytes; });
+  all_under_way -= std::erase_if(own, [](const Copy& copy) { return !copy.bytes; });
 }

@@ -3,20 +3,23 @@
 #include "cuemu/abi.h"
 #include "cuemu/qualifiers.h"
 
-#include <type_traits>
+// Replaces *address by AFTER, in which `old` is what it holds; an update that changes nothing may be a wait, so others get a
+// turn. A macro, since a template would be instantiated for each of the functions below in each source.
+#define CUEMU_ATOMIC_UPDATE(T, CALL_SITE, MAY_WAIT, AFTER)                    \
+  {                                                                           \
+    cuemu_atomic_access(address, sizeof(T), CALL_SITE);                       \
+    T old = *address;                                                         \
+    T after = static_cast<T>(AFTER);                                          \
+    *address = after;                                                         \
+    if (MAY_WAIT && !__builtin_memcmp(&old, &after, sizeof(T))) cuemu_spin(); \
+    return old;                                                               \
+  }
 
 namespace cuemu {
 
-// Replaces *address by update(old); an update that changes nothing may be a wait, so others get a turn.
 template <class T, class Update>
-CUEMU_UNCHECKED T atomic_update(T* address, const void* call_site, bool may_wait, Update update) {
-  cuemu_atomic_access(address, sizeof(T), call_site);
-  T before = *address;
-  T after = update(before);
-  *address = after;
-  if (may_wait && !__builtin_memcmp(&before, &after, sizeof(T))) cuemu_spin();
-  return before;
-}
+CUEMU_UNCHECKED T atomic_update(T* address, const void* call_site, bool may_wait, Update update)
+CUEMU_ATOMIC_UPDATE(T, call_site, may_wait, update(old))
 
 // In global memory an atomic sum of floats takes and gives denormal numbers as zeros; in shared memory it does not.
 inline float flushed(float x) { return __builtin_fabsf(x) < 0x1p-126f ? __builtin_copysignf(0.0f, x) : x; }
@@ -27,11 +30,9 @@ inline float sum_at(const float* address, float old, float value) {
 }  // namespace cuemu
 
 // In exactly the overloads that CUDA has: a pointer to another type does not compile there either.
-#define CUEMU_ATOMIC_FORM(NAME, T, MAY_WAIT, EXPRESSION)                                          \
-  inline CUEMU_UNCHECKED T NAME(T* address, T value) {                                            \
-    return cuemu::atomic_update(address, __builtin_return_address(0), MAY_WAIT,                   \
-                                [=](T old) { return static_cast<T>(EXPRESSION); });               \
-  }
+#define CUEMU_ATOMIC_FORM(NAME, T, MAY_WAIT, EXPRESSION) \
+  inline CUEMU_UNCHECKED T NAME(T* address, T value) \
+  CUEMU_ATOMIC_UPDATE(T, __builtin_return_address(0), MAY_WAIT, EXPRESSION)
 #define CUEMU_ATOMIC(NAME, T, MAY_WAIT, EXPRESSION)             \
   CUEMU_ATOMIC_FORM(NAME, T, MAY_WAIT, EXPRESSION)              \
   CUEMU_ATOMIC_FORM(NAME##_block, T, MAY_WAIT, EXPRESSION)      \
@@ -59,11 +60,9 @@ CUEMU_ATOMIC(atomicExch, float, true, value)
 CUEMU_ATOMIC(atomicInc, unsigned int, false, old >= value ? 0 : old + 1)
 CUEMU_ATOMIC(atomicDec, unsigned int, false, old == 0 || old > value ? value : old - 1)
 
-#define CUEMU_COMPARE_AND_SWAP_FORM(NAME, T)                                                           \
-  inline CUEMU_UNCHECKED T NAME(T* address, T expected, T value) {                                     \
-    return cuemu::atomic_update(address, __builtin_return_address(0), !(value == expected),            \
-                                [=](T old) { return old == expected ? value : old; });                 \
-  }
+#define CUEMU_COMPARE_AND_SWAP_FORM(NAME, T)                       \
+  inline CUEMU_UNCHECKED T NAME(T* address, T expected, T value)   \
+  CUEMU_ATOMIC_UPDATE(T, __builtin_return_address(0), !(value == expected), old == expected ? value : old)
 #define CUEMU_COMPARE_AND_SWAP(T)                     \
   CUEMU_COMPARE_AND_SWAP_FORM(atomicCAS, T)           \
   CUEMU_COMPARE_AND_SWAP_FORM(atomicCAS_block, T)     \
