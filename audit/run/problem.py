@@ -163,7 +163,8 @@ class Problem:
 
     def hold(self, values: list[Any]) -> None:
         """Cache the results of those arguments until `hold` gets others; those of the case's own are always cached."""
-        self._asked = (values, {})
+        if self._asked is None or self._asked[0] is not values:
+            self._asked = (values, {})
 
     def expected(self, values: list[Any], results: Writer) -> dict[str, Any]:
         """Write the right result for those arguments; return the keys of its event.
