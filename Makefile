@@ -15,6 +15,8 @@ TESTS_AT_ONCE ?= $(shell expr $$(nproc) + 1)
 PART ?= 1/1
 # Where the environment forbids bytecode files, every process compiles the kit again, and each worker all tests.
 export PYTHONDONTWRITEBYTECODE :=
+# numpy's threads, one a core in every process, wait for work by spinning.
+export OPENBLAS_NUM_THREADS ?= 1
 
 .PHONY: audit test hostile self-test check doctor bench archive site clean
 .DEFAULT_GOAL := audit

@@ -56,7 +56,7 @@ class Ground:
         self.temporary, self.cache, self.claim = root / "tmp", root / "cache", root / "claim"
         self.temporary.mkdir()
         self._copied = self._claim()
-        shared = (prepared.sources().folder, prepared.runtime(print).parent, prepared.header("micro", print).parent)
+        shared = (prepared.sources().folder, prepared.runtime().parent, prepared.header("micro").parent)
         for made in shared:
             shutil.copytree(made, self.cache / made.parent.name / made.name)
 

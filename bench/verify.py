@@ -33,6 +33,7 @@ from audit.model import store, untrusted
 from audit.probes import CONCLUSIONS
 from audit.probes.answer import finding
 from audit.report import formats
+from audit.report.figures import canvas
 
 MOST_BYTES, MOST_SECONDS, MOST_MB = 24_000_000, 2.0, 1000
 MOST_VARIANTS = 80
@@ -206,7 +207,7 @@ def bundle(data: bytes, more: dict[str, bytes] | None = None, *, folder: Path | 
     files |= {**sources(record, folder), **(more or {})}
     files |= {pictures.name_of(one): one.png for one in report.drawn(record) if pictures.name_of(one) not in files}
     files |= generated(record, files)
-    files |= about(record, files, drawn_with=pictures.drawn_with())
+    files |= about(record, files, drawn_with=canvas.drawn_with())
     return archive.pack(files)
 
 

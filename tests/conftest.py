@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import functools
+import gc
 import os
 import subprocess
 from collections.abc import Iterable, Iterator
@@ -29,6 +30,15 @@ LONGEST_FIRST = (
 )  # fmt: skip
 """Files that keep a worker of pytest-xdist busy for long begin before the others, so that none is left over at the end
 while another worker has nothing to do; `make test` has xdist keep this order."""
+
+
+gc.disable()
+
+
+def pytest_collection_finish() -> None:
+    """Collect garbage from here on, among what comes from here on: all tests, and torch, were looked through often."""
+    gc.freeze()
+    gc.enable()
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:

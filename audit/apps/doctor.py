@@ -39,7 +39,8 @@ def doctor(*, self_test: Annotated[bool, Arg("also run every feature of the emul
     for one in examine():
         terminal.say(f"{one.mark} {one.name:<16} {one.found}" + (f" -> {one.advice}" if one.advice else ""))
     if self_test:
-        for feature in selftest(progress=lambda text: terminal.say(f"   {text}")):
+        terminal.say("   compiling the emulated device's own kernels, and what they need (once)")
+        for feature in selftest():
             terminal.say(f"{'ok' if feature.passed else '!!'} emulated: {feature.name:<24} {feature.detail}")
     return 0
 

@@ -93,9 +93,9 @@ class InTurn:
 
     def _flush(self, flushed: torch.Tensor | None) -> torch.Tensor:
         if flushed is None:
-            there = self.device.upload(torch.empty(1, dtype=torch.uint8))
-            flushed = there.new_empty(LEAST_FLUSH_BYTES if there.is_cuda else _WITHOUT_CACHE_BYTES)
-        return flushed.zero_()
+            flushed = self.device.upload(torch.empty(1, dtype=torch.uint8)).new_empty(LEAST_FLUSH_BYTES)
+        (flushed if flushed.is_cuda else flushed[:_WITHOUT_CACHE_BYTES]).zero_()
+        return flushed
 
 
 OF_A_PRIORITY, PRIORITIES = 32, (0, -1)

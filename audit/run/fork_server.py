@@ -50,10 +50,8 @@ KINDS: dict[str, Serve] = {
 
 
 def main() -> None:
-    """Fork a supervisor for every pair of descriptors until the socket closes; then end all descendants.
-
-    At `SETTLE`, which the judge sends between two audits, end all of them too.
-    """
+    """Fork a supervisor for every pair of descriptors until the socket closes; then end all descendants, as at `SETTLE`
+    too, which the judge sends between two audits."""
     gc.freeze()  # a session's garbage collector neither visits torch's objects nor copies their pages
     gc.enable()
     native.adopt_orphans()

@@ -49,7 +49,7 @@ def folder_of(root: Path, value: int) -> Path:
 def preprocessed(text: str, folder: Path, build: Path) -> tuple[list[str], bytes]:
     """The claim's files that a source with that text reads, and the text that the compiler sees."""
     build.mkdir()
-    header = prepared.header("micro", print)
+    header = prepared.header("micro")
     text = text.replace("@FOLDER@", str(folder))
     named = prepared.sources()
     flags = (*named.flags, *toolchain.find().flags)

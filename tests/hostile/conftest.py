@@ -180,7 +180,7 @@ class Stage:
 
 def share_prepared(cache: Path) -> None:
     """Copy into a cache what every audit needs of it: neither runtime nor precompiled header is made again."""
-    shared = (prepared.sources().folder, prepared.runtime(print).parent, prepared.header("micro", print).parent)
+    shared = (prepared.sources().folder, prepared.runtime().parent, prepared.header("micro").parent)
     for made in shared:
         kind = cache / made.parent.name
         kind.mkdir(parents=True)

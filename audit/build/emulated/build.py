@@ -27,7 +27,7 @@ from audit.build.emulated import (
     toolchain,
 )
 from audit.build.emulated.cache import cache_folder, fingerprint, made
-from audit.build.emulated.prepared import HeaderSet, Progress, silent
+from audit.build.emulated.prepared import HeaderSet
 from audit.build.emulated.preprocess import COMPILES, OWN, TEXT
 from audit.build.names import DEVICE_PREFIX
 from audit.model import SourceFile, untrusted
@@ -93,12 +93,7 @@ class EmulatedBuild:
 
 
 def build(
-    source_path: Path,
-    *,
-    optimisation: str = "O2",
-    compute_capability: int = 75,
-    flags: tuple[str, ...] = (),
-    progress: Progress = silent,
+    source_path: Path, *, optimisation: str = "O2", compute_capability: int = 75, flags: tuple[str, ...] = ()
 ) -> EmulatedBuild:
     """Compile a source for the emulated device, or find it compiled.
 
@@ -107,7 +102,6 @@ def build(
         optimisation: "O2", or "O0" for an independent second build of the source's own functions.
         compute_capability: that of the modelled GPU, e.g. 75.
         flags: macros and folders of `-I`, within the source's.
-        progress: takes the current step in a few words.
 
     Raises:
         BadInput: the source is missing or is no UTF-8.
@@ -128,7 +122,7 @@ def build(
     own_headers = rewrite.headers(source, folder / source_path.name, folders=folders, prefix=prefix)
     texts = [prefix, translated, *folders, *own_headers.values(), *dependencies.marks(folder)]
     key = fingerprint([_RECIPE, *tools.identity, *ptx.sources(), *texts])
-    job = _Job(source, translated, own_headers, folder / source_path.name, folders, progress)
+    job = _Job(source, translated, own_headers, folder / source_path.name, folders)
     made(unit := cache_folder() / "units" / f"{source_path.stem[:40]}-{key}", job.preprocess)
     note = json.loads((unit / UNIT).read_text(encoding="utf-8"))
     job.kernel(target := cache_folder() / "kernels" / note["kernel"], unit / TEXT, note[KEY])
@@ -137,7 +131,7 @@ def build(
     made_by["flags"], header_set = tuple(made_by["flags"]), made_by.pop(KEY)
     return EmulatedBuild(
         library=target / "kernel.so",
-        runtime=prepared.runtime(progress),
+        runtime=prepared.runtime(),
         header_set=header_set,
         reads=reads,
         from_cache=not job.compiled,
@@ -149,16 +143,10 @@ class _Job:
     """The compilation of one source; `compiled` is whether the compiler ran."""
 
     def __init__(
-        self,
-        source: CudaSource,
-        translated: str,
-        own_headers: dict[str, str],
-        path: Path,
-        folders: list[str],
-        tell: Progress,
+        self, source: CudaSource, translated: str, own_headers: dict[str, str], path: Path, folders: list[str]
     ) -> None:
         self._source, self._translated, self._own_headers = source, translated, own_headers
-        self._path, self._folders, self._tell = path, folders, tell
+        self._path, self._folders = path, folders
         self.compiled = False
 
     def preprocess(self, unfinished: Path) -> None:
@@ -176,7 +164,7 @@ class _Job:
 
     def _try(self, header_set: HeaderSet, unfinished: Path) -> str | None:
         """Return the compiler's log if it refuses the source with this header set."""
-        header, flags = prepared.header(header_set, self._tell), self._flags(header_set)
+        header, flags = prepared.header(header_set), self._flags(header_set)
         operators = _operator_includes(self._source) if header_set == "micro" else ""
         try:
             reads = self._preprocess(operators + self._translated, unfinished, header, flags)
@@ -228,8 +216,7 @@ class _Job:
 
     def _compile(self, text: Path, header_set: HeaderSet, unfinished: Path) -> None:
         started, tools = time.monotonic(), toolchain.find()
-        header = prepared.header(header_set, self._tell)
-        self._tell(f"compiling {self._path.stem} against header set {header_set}")
+        header = prepared.header(header_set)
         self.compiled = True
         (unfinished / TEXT).write_bytes(text.read_bytes())
         arguments = [*self._flags(header_set), *COMPILES, *_LINK, "-o", "kernel.so"]

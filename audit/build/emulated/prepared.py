@@ -5,10 +5,8 @@ from __future__ import annotations
 import functools
 import re
 import secrets
-from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
-from functools import partial
 from pathlib import Path
 from typing import Literal, get_args
 
@@ -25,43 +23,33 @@ _TORCH = re.compile(r"^#include <(?:ATen|c10)/.*\n", re.MULTILINE)
 _RUNTIME_FLAGS = ("-std=c++20", "-O2", "-fPIC", "-shared", "-U_FORTIFY_SOURCE", "-fvisibility=hidden", "-g1")
 
 
-Progress = Callable[[str], None]
-"""Takes the current step in a few words."""
-
-
-def silent(_: str) -> None:
-    """Tell nobody."""
-
-
 def prepare() -> None:
-    """Make the runtime and the first header set in parallel, unless they exist. A header set is large: whether it is
-    whole is asked where a source is compiled."""
-    jobs = [runtime] if _header_folder("micro").exists() else [runtime, partial(header, "micro")]
-    with ThreadPoolExecutor(len(jobs)) as pool:
-        for job in [pool.submit(job) for job in jobs]:
-            job.result()
+    """Make the runtime and the first header set in parallel; one that exists is checked where a source is compiled."""
+    with ThreadPoolExecutor(1) as pool:
+        made = pool.submit(runtime)
+        if not _header_folder("micro").exists():
+            header("micro")
+        made.result()
 
 
-def runtime(progress: Progress = silent) -> Path:
+def runtime() -> Path:
     """Return the path of the runtime's library, `lib<prefix>.so`; compile it if it is not in the cache."""
     tools, named = toolchain.find(), sources()
     key = cache.fingerprint([*tools.identity, *_RUNTIME_FLAGS, named.prefix])
     target = cache.cache_folder() / "runtime" / key
 
     def make(unfinished: Path) -> None:
-        progress("compiling the emulated device's runtime (once)")
-        plain: list[str] = []
-        torch: list[str] = []
+        parts = dict.fromkeys(("plain.cpp", "torch.cpp"), "")
         for each in sorted(named.runtime.glob("*.cpp")):
-            found = _TORCH.findall(each.read_text(encoding="utf-8"))
-            torch[:0] = found  # before any `using` of ours
-            (torch if found else plain).append(f'#include "{each}"\n')
-        for name, lines in {"plain.cpp": plain, "torch.cpp": torch}.items():  # shared headers are read once in each
-            (unfinished / name).write_text("".join(lines), encoding="utf-8")
-        texts = ["plain.cpp", "torch.cpp", *map(str, sorted(named.runtime.glob("*.S")))]
+            first = "".join(_TORCH.findall(each.read_text(encoding="utf-8")))  # before any `using` of ours
+            name = "torch.cpp" if first else "plain.cpp"
+            parts[name] = f'{first}{parts[name]}#include "{each}"\n'
+        for name, text in parts.items():  # shared headers are read once in each
+            (unfinished / name).write_text(text, encoding="utf-8")
         headers = [f"-I{named.include}", f"-isystem{tools.torch / 'include'}"]
         # First in every file: torch's own declaration would hide the symbol.
         headers += ["-include", f"{named.prefix}/torch_text.h"]
+        texts = [*parts, *map(str, named.runtime.glob("*.S"))]
         arguments = [*_RUNTIME_FLAGS, *headers, *texts, "-o", f"lib{named.prefix}.so"]
         succeeded, log = toolchain.compile_file(arguments, folder=unfinished, reads=[named.folder])
         if not succeeded:
@@ -71,14 +59,13 @@ def runtime(progress: Progress = silent) -> Path:
     return target / f"lib{named.prefix}.so"
 
 
-def header(header_set: HeaderSet, progress: Progress = silent) -> Path:
+def header(header_set: HeaderSet) -> Path:
     """Return the first include of a header set, with its precompiled form next to it."""
     tools, named = toolchain.find(), sources()
     flags = header_set_flags(header_set)
     target = _header_folder(header_set)
 
     def make(unfinished: Path) -> None:
-        progress(f"precompiling torch's headers, set {header_set} (once)")
         (unfinished / "prelude.h").write_text(f'#include "{named.prefix}/prelude_{header_set}.h"\n', encoding="utf-8")
         arguments = [*named.flags, *tools.flags, *flags, "-x", "c++-header", "prelude.h", "-o", "prelude.h.gch"]
         succeeded, log = toolchain.compile_file(arguments, folder=unfinished, reads=[named.folder])

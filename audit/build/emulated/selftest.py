@@ -9,7 +9,6 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from audit.build.emulated.build import build
-from audit.build.emulated.prepared import Progress, silent
 from audit.model.errors import AuditError
 
 SOURCE = Path(__file__).with_name("selftest.cu")
@@ -26,10 +25,10 @@ class FeatureResult:
     detail: str
 
 
-def selftest(*, optimisation: str = "O2", progress: Progress = silent) -> list[FeatureResult]:
+def selftest(*, optimisation: str = "O2") -> list[FeatureResult]:
     """Build and run every feature, in a process of its own. Raises CompileError if the kernels do not compile here, and
     AuditError if the process died."""
-    built = build(SOURCE, optimisation=optimisation, progress=progress)
+    built = build(SOURCE, optimisation=optimisation)
     command = [sys.executable, "-m", "audit.build.emulated.selftest_cases", str(built.library), str(built.runtime)]
     done = subprocess.run(command, capture_output=True, text=True, timeout=_SECONDS, check=False)
     if done.returncode != 0:

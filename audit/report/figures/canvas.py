@@ -1,7 +1,4 @@
-"""The look of every figure and its bytes: Agg, opaque, colours that stay apart for the colour-blind.
-
-matplotlib, whose import takes longer than most reports, is imported where something is drawn.
-"""
+"""The look of every figure, for the colour-blind too, and its bytes; matplotlib is imported where one is drawn."""
 
 from __future__ import annotations
 
