@@ -1,10 +1,11 @@
-"""JupyterLab opens a notebook and runs all of it, in a headless Chromium: what a person would see.
+"""JupyterLab opens a notebook and runs all of it, in a headless Chromium: what a person would see, also on a phone.
 
-    python bench/jupyterlab.py [notebook] [--screenshot FILE]
+    python bench/jupyterlab.py [notebook] [--screenshots FOLDER]
 
 Needs the extra `notebook` and chromium. Starts `jupyter lab` on a copy of the notebook beside this checkout, so that
 nothing in it is saved over, drives it through the DevTools protocol, and writes `bench/results/jupyterlab.json`: every
-cell's state, what the console said, and every address that was asked for outside this machine.
+cell's state, where the verdict stands on each screen of `SCREENS`, what the console said, and every address that was
+asked for outside this machine. On a screen but the first the notebook is opened again as it was saved.
 """
 
 from __future__ import annotations
@@ -45,12 +46,19 @@ CELLS = """JSON.stringify(panel.content.widgets.map(one => ({
   outputs: (one.model.sharedModel.outputs ?? []).map(output => output.output_type),
   told: (one.model.sharedModel.outputs ?? []).filter(output => output.output_type === 'error').map(o => o.evalue)})))"""
 VERDICT = """(() => { const found = [...document.querySelectorAll('.jp-RenderedMarkdown strong')]
-  .filter(one => one.textContent.startsWith('Verdict')); found[0]?.scrollIntoView({block: 'center'});
-  return found[0]?.textContent ?? ''; })()"""
-SHOW = """(() => { const notebook = panel.content;
-  const at = notebook.widgets.findIndex(one => one.model.id === 'run');
-  notebook.activeCellIndex = at < 0 ? notebook.widgets.length - 1 : at;
-  notebook.scrollToItem(notebook.activeCellIndex, 'center'); return true; })()"""
+  .filter(one => one.textContent.startsWith('Verdict'))[0]; const lines = found?.closest('.jp-RenderedMarkdown');
+  return found ? {text: found.textContent, top_px: Math.round(found.getBoundingClientRect().top),
+    wider_px: lines.scrollWidth - lines.clientWidth} : null; })()"""
+AT = """(() => { const notebook = panel.content;
+  const at = notebook.widgets.findIndex(one => one.model.id === '{cell}');
+  notebook.activeCellIndex = Math.max(at, 0); notebook.scrollToItem(notebook.activeCellIndex, 'start');
+  return true; })()"""
+FOLD = """Promise.all([jupyterapp.shell.leftCollapsed || jupyterapp.commands.execute('application:toggle-left-area'),
+  ...['left', 'right'].map(side => jupyterapp.commands.execute('application:toggle-side-tabbar', {side}))])
+  .then(() => true)"""
+"""On a phone a person folds the file browser and the bars of tabs, which leave the notebook no room."""
+SCREENS = ((1280, 1400), (390, 844))
+"""Widths and heights, in pixels of CSS."""
 
 
 class Browser:
@@ -143,7 +151,7 @@ def _said(process: subprocess.Popen[bytes], log: Any, says: str) -> str:
     raise RuntimeError(f"{process.args!r}: {text[-800:]}")
 
 
-async def run(address: str, port: int, notebook: str, screenshot: Path | None) -> dict[str, Any]:
+async def run(address: str, port: int, notebook: str, screenshots: Path | None) -> dict[str, Any]:
     """Opens the notebook, runs all cells, and tells what there was to see."""
     with urllib.request.urlopen(f"http://127.0.0.1:{port}/json") as answer:
         page = next(one for one in json.load(answer) if one["type"] == "page")
@@ -152,30 +160,52 @@ async def run(address: str, port: int, notebook: str, screenshot: Path | None) -
         await browser.ask(f"{domain}.enable")
     await browser.ask("Emulation.setFocusEmulationEnabled", enabled=True)  # JupyterLab runs what has the focus
     began = time.monotonic()
-    await browser.ask("Page.navigate", url=f"{address}?reset")
-    await browser.until("window.jupyterapp", limit_s=120)
-    await browser.value(OPEN.format(notebook=notebook))
-    await browser.until(IDLE, limit_s=120)
+    await _opened(browser, address, notebook, SCREENS[0])
     opened = time.monotonic()
     await browser.value(RUN)
     cells = await _finished(browser)
     ended = time.monotonic()
-    await browser.value(SHOW)
-    await asyncio.sleep(3)
-    verdict = await browser.value(VERDICT)
-    await asyncio.sleep(1)
-    if screenshot is not None:
-        picture = await browser.ask("Page.captureScreenshot", format="png")
-        screenshot.write_bytes(base64.b64decode(picture["data"]))
+    seen = []
+    for screen in SCREENS:
+        if seen:
+            await browser.value("jupyterapp.commands.execute('docmanager:save')")
+            await _opened(browser, address, notebook, screen)
+        seen.append({"screen_px": screen, "verdict": await _verdict(browser, screenshots)})
     return {
         "load_average": round(os.getloadavg()[0], 1),
         "seconds_to_open": round(opened - began, 1),
         "seconds_to_run": round(ended - opened, 1),
         "cells": [cell for cell in cells if cell["type"] == "code"],
-        "verdict_shown": verdict,
+        "screens": seen,
         "console_errors": browser.console,
         "asked_elsewhere": sorted({url for url in browser.requests if _elsewhere(url)}),
     }
+
+
+async def _opened(browser: Browser, address: str, notebook: str, screen: tuple[int, int]) -> None:
+    """Opens JupyterLab anew on that screen, and the notebook in it; its kernel is ready then."""
+    size = {"width": screen[0], "height": screen[1], "deviceScaleFactor": 1, "mobile": False}
+    await browser.ask("Emulation.setDeviceMetricsOverride", **size)
+    await browser.ask("Page.navigate", url=f"{address}?reset")
+    await browser.until("window.jupyterapp", limit_s=120)
+    await browser.value(OPEN.format(notebook=notebook))
+    await browser.until(IDLE, limit_s=120)
+    if screen != SCREENS[0]:
+        await browser.value(FOLD)
+
+
+async def _verdict(browser: Browser, screenshots: Path | None) -> dict[str, Any]:
+    """The verdict with its distance from the top of the screen, at the first cell and at the cell of the audit."""
+    seen = {}
+    for cell in ("first", "run"):
+        await browser.value(AT.replace("{cell}", cell))
+        await asyncio.sleep(4)
+        seen[f"at_{cell}_cell"] = await browser.value(VERDICT)
+        if screenshots is not None:
+            width = await browser.value("innerWidth")
+            picture = await browser.ask("Page.captureScreenshot", format="png")
+            (screenshots / f"{width}_{cell}.png").write_bytes(base64.b64decode(picture["data"]))
+    return seen
 
 
 async def _finished(browser: Browser) -> list[dict[str, Any]]:
@@ -199,7 +229,7 @@ def main() -> None:
     """Runs it, prints and keeps what was seen."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("notebook", nargs="?", default="audit_claim.ipynb")
-    parser.add_argument("--screenshot", type=Path)
+    parser.add_argument("--screenshots", type=Path, help="a folder for a picture of each screen")
     options = parser.parse_args()
     with tempfile.TemporaryDirectory() as made:
         copy = Path(made) / "kit"
@@ -207,13 +237,13 @@ def main() -> None:
         shutil.copy(ROOT / "notebooks" / options.notebook, copy / "notebooks")
         (copy / "audit").symlink_to(ROOT / "audit")
         with lab(copy) as address, chromium(Path(made) / "profile") as port:
-            result = asyncio.run(run(address, port, options.notebook, options.screenshot))
+            result = asyncio.run(run(address, port, options.notebook, options.screenshots))
     versions = {name: metadata.version(name) for name in ("jupyterlab", "ipykernel", "ipywidgets")}
     keep("jupyterlab", {"versions": versions, "notebook": options.notebook, **result})
     errors = [cell for cell in result["cells"] if "error" in cell["outputs"]]
-    print(
-        f"{options.notebook}: {len(result['cells'])} code cells, {len(errors)} with an error; {result['verdict_shown']}"
-    )
+    print(f"{options.notebook}: {len(result['cells'])} code cells, {len(errors)} with an error")
+    for screen in result["screens"]:
+        print(f"{screen['screen_px']}: {screen['verdict']}")
     print(f"opened in {result['seconds_to_open']} s, ran in {result['seconds_to_run']} s")
     print(f"console errors: {result['console_errors'] or 'none'}")
     print(f"asked elsewhere: {result['asked_elsewhere'] or 'nothing'}")

@@ -1,9 +1,10 @@
 """Runs every notebook from its first cell to its last, with nothing compiled yet, and keeps when, where and how long.
 
-    python bench/notebooks.py [NAME...] [--device auto|cuda|emulated]
+    python bench/notebooks.py [NAME...] [--device auto|cuda|emulated] [--publish]
 
 Writes `bench/results/notebooks.json`, one entry for each notebook and machine, the last run of each; `python -m
 audit.apps.pages` puts them into the notebooks' first lines. In a Colab session it keeps the runtime's tag too.
+`--publish` keeps each notebook as it was executed in `reports/notebooks/`, from which the site makes its pages.
 """
 
 from __future__ import annotations
@@ -23,11 +24,17 @@ from measured import RESULTS, ROOT, timed
 from audit import __version__
 from audit.apps.batch.jobs import python_path
 from audit.apps.notebook.preflight import look
+from audit.apps.pages import notebooks
+from audit.apps.pages.site import EXECUTED
 from audit.sandbox import machine
 
 AUDITS = ("audit_claim", "batch", "your_kernel")
 WRITTEN = ("your_kernel.cu", "your_reference.py")
 """What `your_kernel.ipynb` writes beside itself."""
+
+
+OF_THE_MACHINE = ("papermill", "execution", "widgets")
+"""Metadata of a run: its times, its paths, the state of widgets whose kernel is gone."""
 
 
 def run(name: str, device: str, scratch: Path) -> dict[str, Any]:
@@ -66,12 +73,28 @@ def kept(values: dict[str, Any]) -> None:
     file.write_text(json.dumps({"runs": runs}, indent=1) + "\n", encoding="utf-8")
 
 
+def publish(name: str, scratch: Path) -> None:
+    """Keeps the executed notebook, with its outputs and without what only the machine that ran it could use."""
+    text = (scratch / "done.ipynb").read_text(encoding="utf-8").replace(f"{scratch}/", "")
+    executed = json.loads(notebooks.with_runs(text, name=name, runs=notebooks.runs(ROOT)))
+    for part in (executed, *executed["cells"]):
+        part["metadata"] = {key: value for key, value in part["metadata"].items() if key not in OF_THE_MACHINE}
+    for output in (one for cell in executed["cells"] for one in cell.get("outputs", [])):
+        if "text/markdown" in output.get("data", {}):
+            output["data"].pop("text/plain")  # the same, escaped
+    folder = ROOT / EXECUTED
+    folder.mkdir(parents=True, exist_ok=True)
+    text = json.dumps(executed, indent=1, ensure_ascii=False)
+    (folder / f"{name}.ipynb").write_text(f"{text}\n", encoding="utf-8")
+
+
 def main() -> None:
     """Runs those asked for, or all."""
     known = sorted(path.stem for path in (ROOT / "notebooks").glob("*.ipynb"))
     parser = argparse.ArgumentParser(description="runs notebooks from cold and keeps when, where and how long")
     parser.add_argument("names", nargs="*", metavar="NAME", help=f"of {', '.join(known)}; none means all")
     parser.add_argument("--device", default="auto", choices=("auto", "cuda", "emulated"))
+    parser.add_argument("--publish", action="store_true", help="keep the executed notebooks in reports/notebooks/")
     options = parser.parse_args()
     if unknown := sorted(set(options.names) - set(known)):
         parser.error(f"{', '.join(unknown)}: unknown; known: {', '.join(known)}")
@@ -82,7 +105,9 @@ def main() -> None:
             finally:
                 for file in WRITTEN:
                     (ROOT / "notebooks" / file).unlink(missing_ok=True)
-        kept(result)
+            kept(result)
+            if options.publish:
+                publish(name, Path(scratch))
         print(f"{name}: {result['seconds']} s on {result['where']}")
 
 

@@ -163,20 +163,152 @@ def test_what_is_missing_is_named_by_its_argument(modules: list[ModuleType]) -> 
     assert in_python("pairs --shapes stays") == "pairs --shapes stays"
 
 
+CALLABLES = """import functools
+
+import torch
+import triton
+import triton.language as tl
+
+
+def scaled(factor, x):
+    return factor * x
+
+
+class Layer:
+    def __call__(self, x):
+        return scaled(2, x)
+
+    def forward(self, x):
+        return scaled(2, x)
+
+
+class Net(torch.nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.factor = torch.nn.Parameter(torch.full((1,), 2.0), requires_grad=False)
+
+    def forward(self, x):
+        return self.factor * x
+
+
+@triton.jit
+def doubling(x, y, n, block: tl.constexpr):
+    i = tl.program_id(0) * block + tl.arange(0, block)
+    tl.store(y + i, 2 * tl.load(x + i, mask=i < n), mask=i < n)
+
+
+def with_block(block):
+    def launch(x):
+        y = torch.empty_like(x)
+        doubling[(triton.cdiv(x.numel(), block),)](x, y, x.numel(), block=block)
+        return y
+
+    return launch
+
+
+partial = functools.partial(scaled, 2)
+layer = Layer()
+net = Net()
+twice = lambda x: 2 * x
+launch = with_block(128)
+for loop in [with_block(64)]:
+    pass
+"""
+
+
+@pytest.fixture
+def given(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> tuple[ModuleType, ModuleType]:
+    """A module with callables of every kind, and the task that they compute."""
+    published.write(tmp_path / "mine", callables_of_mine__py=CALLABLES, task_of_callables__py=TASK)
+    monkeypatch.syspath_prepend(str(tmp_path / "mine"))
+    names = ("callables_of_mine", "task_of_callables")
+    for name in names:
+        monkeypatch.delitem(sys.modules, name, raising=False)
+    callables, task = map(import_module, names)
+    return callables, task
+
+
+@pytest.mark.parametrize("name", ["partial", "layer", "layer.forward", "net", "net.forward", "twice", "launch"])
+def test_a_callable_is_audited_by_the_name_that_its_file_has_for_it(
+    given: tuple[ModuleType, ModuleType], tmp_path: Path, name: str
+) -> None:
+    callables, task = given
+    kernel = functools.reduce(getattr, name.split("."), callables)
+    out = tmp_path / "out"
+    record = audit.check(kernel, task.doubled, task.made, tolerance=1e-6, device="emulated", out=out)
+    assert record.verdict.result is not None and record.verdict.result.state == "right"
+    ran = [one for one in record.findings if one.probe == "kernels_ran"]
+    assert [one.outcome for one in ran] == ["pass" if name == "launch" else "fail"], "its own Triton kernel, or none"
+    (source,) = out.glob("*/claimed.py")
+    assert source.read_text(encoding="utf-8").endswith(f"\nkernel = {name}\n")
+
+
+def test_a_function_of_an_extension_has_the_name_of_what_is_bound(
+    given: tuple[ModuleType, ModuleType], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    text = "import math\n\nextension = math\n"  # as `extension = load_inline(...)`
+    published.write(tmp_path / "e", extension_of_mine__py=text)
+    monkeypatch.syspath_prepend(str(tmp_path / "e"))
+    kernel = import_module("extension_of_mine").extension.sqrt
+    paths = check_sources.files(kernel, given[1].doubled, given[1].made, tmp_path)
+    assert paths[0].read_text(encoding="utf-8") == f"{text}\n\nkernel = extension.sqrt\n"
+
+
+HERE = {"__name__": "__main__"}
+exec("def typed(x):\n    return x + x\n", HERE)
+
+
 @pytest.mark.parametrize(
     ("kernel", "kind"),
     [
-        (lambda x: x, "a lambda"),
-        (len, "the built-in len"),
-        ((3.5).hex, "the built-in hex"),
-        (functools.partial(max, 1), "a functools.partial"),
-        (functools.wraps(published.write)(lambda *given: given), "the function write inside"),
-        (type("Scripted", (), {"__call__": lambda _, x: x})(), "an object of type Scripted"),
+        (lambda x: x, "the function <lambda>"),
+        (len, "the builtin_function_or_method len, .* give the `.cu` that it is compiled from or that file"),
+        ((3.5).hex, "the builtin_function_or_method hex"),
+        (functools.partial(max, 1), "the partial"),
+        (functools.wraps(published.write)(lambda *given: given), "the function write"),
+        (HERE["typed"], "the function typed"),
+        (type("Scripted", (), {"__call__": lambda _, x: x})(), "the Scripted"),
+        (type("Scripted", (), {"call": lambda _, x: x})().call, "the method <lambda>"),
     ],
 )
-def test_a_callable_without_a_source_of_its_own_is_refused(kernel: object, kind: str, tmp_path: Path) -> None:
-    with pytest.raises(BadInput, match=f"^check: kernel is {kind}.*write a function with `def` at the top level"):
+def test_a_callable_that_no_file_has_a_name_for_is_refused(kernel: object, kind: str, tmp_path: Path) -> None:
+    told = f"^check: kernel is {kind}, .*write a function with `def` or `kernel = ...` at the top level of a file"
+    if "give" in kind:
+        told = f"^check: kernel is {kind}$"
+    with pytest.raises(BadInput, match=told):
         audit.check(kernel, tmp_path / "task.py")  # type: ignore[arg-type]
+
+
+def test_what_is_no_function_of_its_inputs_is_refused(given: tuple[ModuleType, ModuleType]) -> None:
+    callables, task = given
+    for kernel, words in (
+        (
+            callables.Net,
+            "is the class Net; give a function that calls an object of it, or the file, in KernelBench's form",
+        ),
+        (callables.doubling, "is a Triton kernel; give the Python function that launches it on a grid"),
+        (
+            callables.loop,
+            "is the function launch, which no Python file binds to a name",
+        ),
+    ):
+        with pytest.raises(BadInput, match=f"^check: kernel {words}"):
+            audit.check(kernel, task.doubled, task.made)
+
+
+IN_A_CELL = """
+from IPython.core.interactiveshell import InteractiveShell
+shell = InteractiveShell()
+shell.run_cell("def twice(x):\\n    return x + x")
+shell.run_cell("import audit\\ntry:\\n    audit.check(twice, '')\\nexcept Exception as error:\\n    print(error)")
+"""
+
+
+def test_a_function_of_a_notebook_is_refused_with_what_to_write_there() -> None:
+    done = subprocess.run([sys.executable, "-c", IN_A_CELL], capture_output=True, text=True, check=True)
+    (line,) = done.stdout.splitlines()
+    assert line.startswith("check: kernel is the function twice, which no Python file")
+    assert line.endswith("a file (in a notebook, in a cell that begins with `%%writefile`), and give that file")
 
 
 def test_two_files_of_one_name_are_refused(tmp_path: Path) -> None:

@@ -43,14 +43,13 @@ def check(  # noqa: PLR0913  # one argument an option of the command
     """Audit a kernel against a reference and return the record; its verdict is `record.verdict.name`.
 
     In a test suite it is one line: `assert audit.check("k.cu", "ref.py", tolerance=1e-4).verdict.name == "no defect
-    found"`. A function is audited by the source of its module, which runs in a process of its own
-    without the tests in it.
+    found"`. A callable is audited by the source of the file that names it, without the tests in it.
 
     Args:
-        kernel: a `.cu` or `.py` file, or a function of a module.
-        reference: a file with `reference` and `get_inputs`, or the function of a module.
-        inputs: makes the arguments of one call; a function of the reference's module, which names sizes as constants.
-            None where the reference's file has `get_inputs`.
+        kernel: a `.cu` or `.py` file, or a callable that the top level of a file names.
+        reference: a file with `reference` and `get_inputs`, or such a callable.
+        inputs: makes the arguments of one call, in a file that names sizes as constants; None where the reference's
+            file has `get_inputs`.
         tolerance: the relative tolerance, in place of the file's own.
         shape: sizes in place of the file's own.
         flags: of the compiler; `-I` names a folder of the given files. A `.py` passes its own.
@@ -129,11 +128,8 @@ def of_folder(  # noqa: PLR0913  # one argument an option
     command: Sequence[str] | None = None,
     progress: Progress,
 ) -> tuple[Record, Path]:
-    """Audit a claim by its name or folder; return the record and the folder with the results.
-
-    Raises:
-        BadInput: no such claim, or a device that is not there.
-    """
+    """Audit a claim by its name or folder; return the record and the folder with the results. Raises BadInput: no such
+    claim, or a device that is not there."""
     folder = claims.load(claim)
     on = choose(device, folder.claim)
     out = out or Path("out") / f"{folder.claim.name}-{on.describe().kind}"

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import ast
-import functools
 import inspect
 import sys
+import sysconfig
 from collections.abc import Callable, Iterator
-from contextlib import suppress
 from pathlib import Path
+from types import ModuleType
 from typing import Any
 
 from audit.claims.importers.python_text import PythonText, bound_by
@@ -23,26 +23,26 @@ LINES = {
     "inputs": "\n\ndef get_inputs():\n    return {}()\n",
 }
 """The name that each argument has in the file that is imported, and the lines that give it to another function."""
+OF_PYTHON = {Path(sysconfig.get_path(kind)) for kind in ("stdlib", "purelib", "platlib")}
+"""Folders of Python and of installed packages, whose names for a callable are none that its author gave."""
 OF_TESTS = ("audit", "pytest")
 """Packages that a module imports to have itself tested, never to compute."""
 
 
 def files(kernel: Source, reference: Source, inputs: Callable[[], list[Any]] | None, folder: Path) -> list[Path]:
-    """Return the files to import; modules of functions are written into `folder`, with a name of ours for each.
-
-    Raises:
-        BadInput: a callable that no module defines, or two files of one name.
-    """
+    """Return the files to import; modules of functions are written into `folder`, with a name of ours for each. Raises
+    BadInput: a callable that no file has a name for, or two files of one name."""
     paths: list[Path] = []
     modules: dict[Path, dict[str, str]] = {}
     for argument, one in {"kernel": kernel, "reference": reference, "inputs": inputs}.items():
         if callable(one):
-            module = _module_of(one, argument)
-            modules.setdefault(module, {})[argument] = one.__name__
+            module, name = _place_of(one, argument)
+            modules.setdefault(module, {})[argument] = name
         elif one is not None:
             paths.append(Path(one))
     for module, given in modules.items():
-        text = without_tests(module.read_text(encoding="utf-8"), needed=set(given.values()), where=str(module))
+        needed = {name.partition(".")[0] for name in given.values()}
+        text = without_tests(module.read_text(encoding="utf-8"), needed=needed, where=str(module))
         added = (LINES[argument].format(name) for argument, name in given.items() if name != NAMES[argument])
         (folder / module.name).write_text(text + "".join(added), encoding="utf-8")
         paths.append(folder / module.name)
@@ -107,29 +107,44 @@ def _rest(statement: ast.stmt) -> ast.stmt | None:
     return ast.Import(names=rest) if rest else None
 
 
-def _module_of(function: Callable[..., Any], argument: str) -> Path:
-    """Return the file of a function. Raises BadInput where it has none, or is no function of the file's top level."""
-    name, file = getattr(function, "__qualname__", ""), None
-    with suppress(TypeError, OSError):
-        file = inspect.getsourcefile(function)
-    known = getattr(sys.modules.get(getattr(function, "__module__", None) or ""), name, function)
-    if file is None or not Path(file).is_file() or not name.isidentifier() or known is not function:
-        raise BadInput(
-            f"check: {argument} is {_kind(function)}, which has no source of its own; write a function with `def` at "
-            "the top level of a Python file that calls it, and give that function or the file"
-        )
-    return Path(file)
+def _place_of(one: Callable[..., Any], argument: str) -> tuple[Path, str]:
+    """Return the file of a callable and its name at the file's top level: `softmax`, `layer.forward`. Raises BadInput:
+    no file binds it to a name, or it is nothing to be called with inputs."""
+    if isinstance(one, type):
+        raise BadInput(f"check: {argument} is the class {one.__name__}; give a function that calls an object of it, or "
+                       "the file, in KernelBench's form")  # fmt: skip
+    if type(one).__module__.startswith("triton."):
+        raise BadInput(f"check: {argument} is a Triton kernel; give the Python function that launches it on a grid")
+    own = sys.modules.get(getattr(one, "__module__", None) or "")
+    for module in (own, *list(sys.modules.values())):
+        file = Path(getattr(module, "__file__", None) or "")
+        if module is own or not any(map(file.is_relative_to, OF_PYTHON)):
+            for name in (name for name in _names_in(module, one) if _is_bound(name, file)):
+                return file, name
+    kind = " ".join(("the", type(one).__name__, getattr(one, "__name__", ""))).rstrip()
+    compiled = "the `.cu` that it is compiled from or " if inspect.isbuiltin(one) else ""
+    raise BadInput(
+        f"check: {argument} is {kind}, which no Python file binds to a name; write a function with `def` or "
+        f"`{NAMES[argument]} = ...` at the top level of a file (in a notebook, in a cell that begins with "
+        f"`%%writefile`), and give {compiled}that file"
+    )
 
 
-def _kind(function: Callable[..., Any]) -> str:
-    """Return what a callable is, with its article."""
-    name = getattr(function, "__name__", "")
-    if isinstance(function, functools.partial):
-        return "a functools.partial"
-    if inspect.isbuiltin(function):
-        return f"the built-in {name}"
-    if inspect.isfunction(function) and name == "<lambda>":
-        return "a lambda"
-    if inspect.isfunction(function):
-        return f"the function {name} inside another one or wrapped by another one"
-    return f"an object of type {type(function).__name__}"
+def _names_in(module: ModuleType | None, one: Callable[..., Any]) -> Iterator[str]:
+    """Yield the names of an object in a module, or of a method of an object or a function of an extension there."""
+    owner, attribute = getattr(one, "__self__", None), getattr(one, "__name__", "")
+    for name, value in list(getattr(module, "__dict__", {}).items()):
+        if value is one:
+            yield name
+        of_module = type(value) is ModuleType and vars(value).get(attribute) is one
+        if of_module or (value is owner and inspect.ismethod(one)):
+            yield f"{name}.{attribute}"
+
+
+def _is_bound(name: str, file: Path) -> bool:
+    """Return whether one statement at the top level of a file binds a name, by `def` or `=`, and no other does."""
+    if file.suffix != ".py" or not file.is_file():
+        return False
+    body = PythonText(file.read_bytes(), where=str(file)).tree.body
+    found = [one for one in body if name.partition(".")[0] in bound_by(one)]
+    return len(found) == 1 and isinstance(found[0], ast.FunctionDef | ast.Assign | ast.AnnAssign)

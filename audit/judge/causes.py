@@ -172,7 +172,8 @@ def _agreed(found: re.Match[str], coverage: Finding) -> str | None:
         reaches = written == must and (name == "columns" or _count(evidence, "rows_written") == reached)
         if reached < extent and reaches and _launched(found, coverage, reached):
             launch = f"The launch on line {found['launch']} has extent {reached} along {found['axis']}"
-            return f"{launch}, from which the kernel takes an index on line {found['index']}; {name} written: " + (
+            counted = "elements" if rows == 1 else name
+            return f"{launch}, from which the kernel takes an index on line {found['index']}; {counted} written: " + (
                 f"{reached:,} of {extent:,}."
             )
     return None

@@ -19,7 +19,10 @@ NAME = "builds_agree"
 def run(fast: Target, published: Target, *, found: Iterable[Finding], again: Iterable[Finding]) -> Finding:
     """Compare outputs on memory filled with NaN at every case, and the outcomes of all probes: those `found` about the
     fast build with those about the published one."""
-    outcomes, other = ({one.probe: _outcome(one) for one in each} for each in (found, again))
+    outcomes, other = (
+        {one.probe: f"{one.outcome} ({one.grade})" if one.grade else one.outcome for one in each}
+        for each in (found, again)
+    )
     both = outcomes.keys() & other.keys()
     outputs, differing = _bytes(fast, published)
     seen: Observed = {
@@ -64,7 +67,3 @@ def _outputs(target: Target) -> list[Call]:
 
 def _differing(ours: list[Call], theirs: list[Call]) -> list[int]:
     return [k for k, (one, other) in enumerate(zip(ours, theirs, strict=True)) if not one.same_bits(other)]
-
-
-def _outcome(finding: Finding) -> str:
-    return f"{finding.outcome} ({finding.grade})" if finding.grade else finding.outcome

@@ -65,10 +65,14 @@ def observe(target: Target) -> Observed:
 
 
 def conclude(seen: Observed) -> Answer:
-    """Fail where an element was never written."""
+    """Fail where an element was never written; count rows where one output has several and misses whole ones."""
     shape, elements, unwritten = label(seen["shape"]), seen["elements"], seen["elements"] - seen["elements_written"]
     if not unwritten:
         return passed(f"{shape}: all {elements:,} elements written")
-    rows = f"{seen['rows_written']:,} of {seen['rows']:,} rows written"
+    if elements == 1:
+        return failed(f"{shape}: the only element of the output is never written")
+    written = f"{seen['rows_written']:,} of {seen['rows']:,} rows"
+    if "output" in seen or seen["rows"] in (1, seen["rows_written"]):
+        written = f"{seen['elements_written']:,} of {elements:,} elements"
     of = f"the outputs is never written, most of it in output {seen['output']}" if "output" in seen else OF_THE_OUTPUT
-    return failed(f"{shape}: {rows}, {100 * unwritten / elements:.3f} % of {of}")
+    return failed(f"{shape}: {written} written, {100 * unwritten / elements:.3f} % of {of}")

@@ -55,7 +55,8 @@ def observe(target: Target) -> Observed:
     repeated = asked[REPEAT]
     case, order = asked["first"].case, repeated.order
     checks = {"a repeated call": repeated.compared(target)}
-    left = {one.case.inputs for one in asked.values() if one.group == DISTRIBUTIONS and not _right(target, one)}
+    others = (one for one in asked.values() if one.group == DISTRIBUTIONS)
+    left = {one.case.inputs for one in others if one.call.raised is not None or not one.compared(target).right}
     for name, one in asked.items():
         if name.startswith((f"{REPEAT}_", AFTER)) and one.case.inputs not in left:
             checks[_words(name, one, case)] = one.compared(target)
@@ -141,10 +142,6 @@ def _behind(target: Target, cases: Sequence[Case], many: int, mode: Mode) -> Com
     quick = target.plain._replace(order=QUICK)
     *_, last = target.steps(plan, cases=cases, mode=quick, more_modes=[mode], fresh=True)
     return target.compared(last, cases[1])
-
-
-def _right(target: Target, one: Asked) -> bool:
-    return one.call.raised is None and one.compared(target).right
 
 
 def _words(name: str, one: Asked, case: Case) -> str:

@@ -14,6 +14,7 @@ from audit.model import Finding, Record
 from audit.report import evidence, waterfall
 from audit.report.messages import Recorded, joined, message, wordings
 from audit.report.quantities import anything, count_of, milliseconds, number, ratio, sentence, shape, with_interval
+from audit.report.tables import in_rows
 from audit.report.view import Section
 
 MOST, MOST_NAMED = 6, 3
@@ -71,12 +72,13 @@ def questions(record: Record) -> Section:
     """
     failed = [one for one in _failures(record) if evidence.against_claim(record, one)]
     grave = [one for one in failed if one.grade != "hint"]
-    leading = [min(members, key=_least_said) for members in causes(grave)]
+    leading = [min(members, key=lambda one: [*SPECIAL, one.probe].index(one.probe)) for members in causes(grave)]
     known = {id(hint) for hint, _ in read_in_source(record)}
     hints = [
         one for one in failed if one.grade == "hint" and not one.probe.startswith("review.") and id(one) not in known
     ]
-    asked = [*map(_question, (*leading, *hints)), *_about_times(record), *_about_source(record)]
+    asked = [*map(_question, (*leading, *hints)), *_about_times(record)]
+    asked += [message("questions.source")] if record.claim.statement.source.fidelity == "reconstruction" else []
     bullets = tuple(dict.fromkeys(asked))[:MOST]
     paragraphs = () if bullets else (message("questions.none"),)
     return Section(message("questions.title"), "questions", paragraphs=paragraphs, bullets=bullets)
@@ -196,11 +198,6 @@ def _point(members: list[Finding]) -> str:
     return message("weaknesses.point", grade=result, text=text)
 
 
-def _least_said(finding: Finding) -> int:
-    """Return the place of a question among those with numbers of the evidence, which come first."""
-    return [*SPECIAL, finding.probe].index(finding.probe)
-
-
 def _question(finding: Finding) -> str:
     special = SPECIAL.get(finding.probe)
     text = special(finding) if special else None
@@ -211,10 +208,10 @@ def _question(finding: Finding) -> str:
 
 
 def _coverage(finding: Finding) -> str | None:
-    rows, written = evidence.real(finding, "rows"), evidence.real(finding, "rows_written")
-    if rows is None or written is None or rows == written:
+    rows = in_rows(finding)
+    if rows is None:
         return None
-    text = count_of(written, rows, form="questions.coverage")
+    text = count_of(*rows, form="questions.coverage")
     sizes = shape_of(finding)
     return message("questions.coverage_at", shape=shape(sizes), question=text) if sizes else text
 
@@ -252,7 +249,3 @@ def _about_times(record: Record) -> list[str]:
         return []
     ratios = [message("form.ratio_on_gpu", ratio=ratio(one.ratio, about=one.about), gpu=one.gpu) for one in bare]
     return [message("questions.times", ratios=joined("comma", ratios))]
-
-
-def _about_source(record: Record) -> list[str]:
-    return [message("questions.source")] if record.claim.statement.source.fidelity == "reconstruction" else []

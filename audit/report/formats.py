@@ -91,10 +91,6 @@ def _html(report: Report, language: str) -> bytes:
     return html.render(translated(report, language)).encode()
 
 
-def _pdf(report: Report, language: str) -> bytes:
-    return browser.pdf(_html(report, language).decode(), made_utc=report.made_utc)
-
-
 def _fitting(report: Report, language: str, slugs: tuple[str, ...], most: int) -> bytes:
     """Return those sections without tables and pictures, cut to fit, with the name of what is attached below."""
     known = {section.slug: section for section in report.sections}
@@ -115,7 +111,9 @@ FORMATS = {
     "html": Format("report", "html", _html),
     "comment": Format("comment", "md", partial(_fitting, slugs=COMMENT, most=COMMENT_CHARACTERS)),
     "openreview": Format("openreview", "md", partial(_fitting, slugs=FORM, most=OPENREVIEW_CHARACTERS)),
-    "pdf": Format("report", "pdf", _pdf),
+    "pdf": Format(
+        "report", "pdf", lambda one, language: browser.pdf(_html(one, language).decode(), made_utc=one.made_utc)
+    ),
 }
 FILES = {one.file(language): (one, language) for one in FORMATS.values() for language in LANGUAGES}
 """The format and the language of every file of a report."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import html
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from pathlib import Path
 
 from jinja2 import Environment, FileSystemLoader, StrictUndefined
@@ -26,6 +26,11 @@ class Safe(str):
     """Markdown made here, not to be escaped again."""
 
     __slots__ = ()
+
+
+def made(columns: tuple[str, ...], rows: Iterable[Iterable[str]], *numeric: int) -> str:
+    """Return a table whose cells are Markdown made here, and the end of its last line."""
+    return f"{table(Table('', columns, tuple(tuple(map(Safe, row)) for row in rows), frozenset(numeric)))}\n"
 
 
 def render(report: Report, *, figures: str = "") -> str:

@@ -51,7 +51,8 @@ def pieces(record: Record) -> tuple[str, ...]:
     about = evidence.of_claim(record)
     failed = [one for one in about if one.grade in ("proved", "undefined") and evidence.against_claim(record, one)]
     passed = [one for one in about if one.outcome == "pass" and one.probe in LEADING]
-    chosen = sorted({one.probe: one for one in failed or passed}.values(), key=_leading)
+    found = {one.probe: one for one in failed or passed}
+    chosen = [*(found.pop(name) for name in LEADING if name in found), *found.values()]
     answer = record.verdict.ratio if record.verdict.name in OF_THE_RATIO else None
     told = tuple(f"{one.probe}: " for one in chosen)  # a reason that quotes a finding stands there with its place
     reasons = [text for text in (answer.reasons if answer else ()) if not text.startswith(told)]
@@ -73,10 +74,6 @@ def _is_hint(finding: Finding) -> bool:
     """Return whether a probe hints at a defect; the sizes have a row of their own, and the source alone says less."""
     probed = finding.device is not None and finding.probe != sizes.PROBE
     return finding.outcome == "fail" and finding.grade == "hint" and probed
-
-
-def _leading(finding: Finding) -> int:
-    return LEADING.index(finding.probe) if finding.probe in LEADING else len(LEADING)
 
 
 def _piece(record: Record, finding: Finding) -> str:
@@ -151,6 +148,7 @@ def _card(record: Record) -> Card:
         facts=tuple((name, text) for name, text in facts if text),
         evidence=pieces(record),
         missing=tuple(Recorded(reason) for reason in verdict.missing),
+        decided=verdict.name not in ("undecided", "incomplete"),
     )
 
 

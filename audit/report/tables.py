@@ -44,15 +44,21 @@ def floors(record: Record, figures: tuple[Figure, ...]) -> Section:
 def coverage(record: Record, variant: str) -> str:
     """Return how much of the output is written, in rows where whole rows are missing."""
     found = evidence.find(record, "coverage", variant)
-    rows, written_rows = evidence.real(found, "rows"), evidence.real(found, "rows_written")
     elements, written = evidence.real(found, "elements"), evidence.real(found, "elements_written")
     if elements is None or written is None:
         return _no_answer(found)
     if written == elements:
         return message("coverage.all", count=number(elements))
-    if rows is not None and written_rows is not None and written_rows < rows:
-        return count_of(written_rows, rows, form="coverage.rows")
-    return count_of(written, elements, form="coverage.elements")
+    rows = in_rows(found)
+    return count_of(*rows, form="coverage.rows") if rows else count_of(written, elements, form="coverage.elements")
+
+
+def in_rows(found: Finding | None) -> tuple[float, float] | None:
+    """Return how many rows are written, of how many; None where no row of several is missing, or of several outputs."""
+    rows, written = evidence.real(found, "rows"), evidence.real(found, "rows_written")
+    if rows is None or written is None or rows in (1, written) or (found and "output" in found.evidence):
+        return None
+    return written, rows
 
 
 def with_difference(record: Record, variant: str, answer: str) -> str:

@@ -44,7 +44,8 @@ def section(record: Record, figures: tuple[Figure, ...]) -> Section:
 def by_time(record: Record) -> list[str]:
     """Return the baselines and the variants that passed, the fastest first."""
     every = dict.fromkeys(one.variant for one in record.measurements)
-    names = [name for name in every if _counts(record, name)]
+    taken = (name for name in every if not name.startswith(AGAIN) and found(record.measurements, name))
+    names = [name for name in taken if _passed(record, name)]
     return sorted(names, key=lambda name: median_ms(record.measurements, name) or math.inf)
 
 
@@ -125,11 +126,6 @@ def _controls(record: Record) -> list[str]:
 def _wrong(record: Record) -> list[str]:
     names = joined("comma", map(evidence.callable_title, sorted(wrong_baselines(record.findings))))
     return [message("times.wrong_baselines", names=names)] if names else []
-
-
-def _counts(record: Record, name: str) -> bool:
-    """Return whether there is a timing under our protocol, of a baseline or of a passing variant."""
-    return not name.startswith(AGAIN) and bool(found(record.measurements, name)) and _passed(record, name)
 
 
 def _passed(record: Record, name: str) -> bool:

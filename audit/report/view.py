@@ -77,7 +77,7 @@ class Figure:
 
 @dataclass(frozen=True)
 class Card:
-    """The verdict at a glance; `evidence` stands before the facts."""
+    """The verdict at a glance; `evidence` stands before the facts, behind `missing` where nothing is `decided`."""
 
     name: str
     headline: str
@@ -85,6 +85,7 @@ class Card:
     facts: tuple[tuple[str, str], ...]
     evidence: tuple[str, ...]
     missing: tuple[str, ...]
+    decided: bool
 
 
 @dataclass(frozen=True)

@@ -137,6 +137,26 @@ ANSWERS: list[tuple[str, Observed, Answer]] = [
         failed("N=8: 1 of 8 rows written, 87.500 % of the output is never written"),
     ),
     (
+        "coverage",
+        {"shape": AT, "elements": 8, "elements_written": 2, "rows": 1, "rows_written": 1},
+        failed("N=8: 2 of 8 elements written, 75.000 % of the output is never written"),
+    ),
+    (
+        "coverage",
+        {"shape": AT, "elements": 64, "elements_written": 56, "rows": 8, "rows_written": 8},
+        failed("N=8: 56 of 64 elements written, 12.500 % of the output is never written"),
+    ),
+    (
+        "coverage",
+        {"shape": AT, "elements": 16, "elements_written": 8, "rows": 2, "rows_written": 1, "output": 1},
+        failed("N=8: 8 of 16 elements written, 50.000 % of the outputs is never written, most of it in output 1"),
+    ),
+    (
+        "coverage",
+        {"shape": AT, "elements": 1, "elements_written": 0, "rows": 1, "rows_written": 0},
+        failed("N=8: the only element of the output is never written"),
+    ),
+    (
         "inherited",
         {"shape": AT, "elements": 64, "elements_inherited": 0, "share": 0.0},
         passed("N=8: 0 of 64 elements are what a freed block held"),

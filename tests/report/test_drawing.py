@@ -12,7 +12,7 @@ from xml.etree import ElementTree
 import pytest
 
 from audit import report
-from audit.model import Finding
+from audit.model import Finding, Record
 from audit.report import content, figures, html
 from audit.report.drawing import WIDE, Box, Dot, Drawing, Paint, Scale, Stroke, Words
 from audit.report.figures import coverage, errors, maps, raster
@@ -163,7 +163,42 @@ def test_a_map_of_several_outputs_names_its_own() -> None:
     )
     drawn = errors.draw(record.model_copy(update={"findings": found}))
     assert drawn is not None
-    assert "claimed: 32,385 of 65,025 elements wrong in all outputs; the map is of output 2" in drawn.caption
+    assert "claimed: 32,385 of 65,025 elements wrong in all outputs; map: output 2" in drawn.caption
+
+
+@pytest.mark.parametrize(
+    ("seen", "told", "sides"),
+    [
+        ({"elements": 300, "elements_written": 128, "rows": 1, "rows_written": 1}, "128 of 300 elements",
+         "elements 0 to 299"),
+        ({"elements": 300, "elements_written": 0, "rows": 1, "rows_written": 0}, "0 of 300 elements",
+         "elements 0 to 299"),
+        ({"elements": 90, "elements_written": 18, "rows": 15, "rows_written": 3}, "3 of 15 rows",
+         "15 rows, 6 columns"),
+        ({"elements": 90, "elements_written": 89, "rows": 15, "rows_written": 15}, "89 of 90 elements",
+         "15 rows, 6 columns"),
+        ({"elements": 80, "elements_written": 72, "rows": 9, "rows_written": 8, "output": 1}, "72 of 80 elements",
+         "72 of 80 elements written in all outputs; map: output 1"),
+    ],
+)  # fmt: skip
+def test_a_map_is_worded_by_the_shape_of_the_output(seen: dict[str, int], told: str, sides: str) -> None:
+    drawn = coverage.draw(with_coverage(**seen))
+    assert drawn is not None and drawn.drawing is not None
+    words = [one.text for one in drawn.drawing.parts if isinstance(one, Words)]
+    assert any(one.startswith(f"{told} written") for one in words) and sides in words
+    assert f"claimed: {told} written" in drawn.caption
+
+
+def test_a_single_element_has_no_map() -> None:
+    assert coverage.draw(with_coverage(elements=1, elements_written=0, rows=1, rows_written=0)) is None
+
+
+def with_coverage(**seen: int) -> Record:
+    """A record whose claimed kernel wrote that much, and no other."""
+    record = triangular()
+    found = [one for one in record.findings if (one.probe, one.target) == ("coverage", "claimed")]
+    evidence = {key: value for key, value in found[0].evidence.items() if key == "map"}
+    return record.model_copy(update={"findings": (found[0].model_copy(update={"evidence": evidence | seen}),)})
 
 
 def test_a_right_result_and_a_record_without_a_map_have_no_picture_of_what_is_wrong() -> None:

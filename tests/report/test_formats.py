@@ -70,8 +70,9 @@ def test_a_comment_keeps_verdict_evidence_ratio_and_command(path: Path, language
 
 def evidence_of(text: str) -> list[str]:
     """The points under the verdict, before the facts."""
-    under = re.search(r"\n> \*\*.+\n\n((?:- (?!\*\*).+\n)*)", text)
-    return under[1].splitlines() if under else []
+    under = re.search(r"\n> \*\*.+\n\n((?:(?:- (?!\*\*).+)?\n)*)", text)
+    missing = tuple(f"- {word}: " for word in wordings()["template.missing"].values())
+    return [line for line in (under[1] if under else "").splitlines() if line and not line.startswith(missing)]
 
 
 @pytest.mark.parametrize("language", LANGUAGES)

@@ -8,13 +8,15 @@ from pathlib import Path
 import pytest
 from PIL import Image
 
-from audit import report
+from audit import judge, report
 from audit.model import Record, Verdict
 from audit.report import figures
 from audit.report.figures import raster
 from audit.report.formats import Form
 from tests.conftest import some
 from tests.report.fixture import measured, triangular
+
+ROOT = Path(__file__).resolve().parents[2]
 
 
 @pytest.fixture(scope="module")
@@ -30,6 +32,27 @@ def test_files_written(tmp_path: Path) -> None:
     pictures = [f"figures/{name}.png" for name in ("coverage", "errors", "ablation", "floors")]
     assert names == ["report.md", "report.html", *pictures]
     assert all(file.is_file() for file in files)
+
+
+@pytest.mark.parametrize(
+    ("place", "order"),
+    [
+        ("side_stream/emulated", ("Missing for a verdict", "Seen so far", "Write coverage: all 3,500 elements")),
+        ("diag_matmul/emulated", ("Write coverage: all 2,520 elements", "Missing for a verdict")),
+    ],
+)
+def test_a_page_begins_with_what_is_missing_where_nothing_is_decided(
+    place: str, order: tuple[str, ...], tmp_path: Path
+) -> None:
+    record = judge.opened(ROOT / "reports" / place / "record.json")
+    report.render(record, tmp_path)
+    page = (tmp_path / "report.html").read_text(encoding="utf-8")
+    text = (tmp_path / "report.md").read_text(encoding="utf-8")
+    places = [page.index(words) for words in order]
+    assert places == sorted(places)
+    decided = record.verdict.name != "undecided"
+    assert (text.index("- Missing: ") > text.index("- Write coverage: ")) == decided
+    assert ("Seen so far" in page) == (not decided)
 
 
 @pytest.mark.parametrize(

@@ -38,7 +38,7 @@ class CompareForm(WritingForm):
 def compare(form: CompareForm) -> tuple[Markdown, list[Picture]]:
     """Reads the records, writes the page, and gives its table and its figure. Raises BadInput: a file is no record, or
     the records are of different claims, of different sources or unfinished."""
-    records = [_record(path) for path in _files(form)]
+    records = [bundle.verify(path).record if path.suffix == ".zip" else judge.opened(path) for path in _files(form)]
     compared, out = several.table(records), forms.folder(form, NAME)
     for path in several.write(records, out):
         terminal.say(str(path))
@@ -57,11 +57,6 @@ def _files(form: CompareForm) -> list[Path]:
     if form.upload and not named:
         raise BadInput("parameter upload: no file was picked")
     return named or sorted((PUBLISHED / USUAL).glob("*/record.json"))
-
-
-def _record(path: Path) -> Record:
-    """A record, or the one in a bundle, which is verified first."""
-    return bundle.verify(path).record if path.suffix == ".zip" else judge.opened(path)
 
 
 class ExploreForm(Form):

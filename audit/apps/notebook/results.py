@@ -65,8 +65,8 @@ def card(record: Record, language: str = "en") -> Markdown:
         safe(page.lead),
         f"**{safe(page.sections[0].title)}: {safe(shown.name)}.** {safe(shown.headline)}",
     ]
-    lines.append("\n".join(f"- {safe(text)}" for text in shown.evidence))
-    lines.append("\n".join(f"- {safe(reason)}" for reason in shown.missing))
+    parts = ["\n".join(f"- {safe(text)}" for text in texts) for texts in (shown.evidence, shown.missing)]
+    lines += parts if shown.decided else parts[::-1]
     lines.append("\n".join(f"- **{safe(name)}**: {safe(text)}" for name, text in shown.facts))
     return written("\n\n".join(line for line in lines if line))
 
@@ -111,7 +111,8 @@ def share(audit: Audit, form: OneAuditForm, zipped: Path) -> Markdown:
 
 
 def _link(file: Path) -> markdown.Safe:
-    return markdown.Safe(f"[{markdown.escape(file.name)}](<{quote(file.as_posix())}>)")
+    near = file.relative_to(Path.cwd()) if file.is_relative_to(Path.cwd()) else file
+    return markdown.Safe(f"[{markdown.escape(file.name)}](<{quote(near.as_posix())}>)")
 
 
 def _page(record: Record, language: str) -> Report:
@@ -135,9 +136,10 @@ def changes(folder: ClaimFolder) -> Markdown:
     claimed = folder.claim.claimed
     if claimed is None:
         return table((), ())
-    before, rows, folded = _text(folder.source_of(claimed)), [], []
+    before, rows, folded = _text(folder.source_of(claimed)).splitlines(), [], []
     for variant in (one for one in folder.claim.variant if one.role in OURS):
-        lines = _difference(before, _text(folder.source_of(variant)))
+        after = _text(folder.source_of(variant)).splitlines()
+        lines = list(difflib.unified_diff(before, after, lineterm="", n=2))[2:]  # the names of the files
         counts = [number(sum(line[0] == sign for line in lines)) for sign in "-+"]
         rows.append((variant.file, " and ".join(variant.changes) or variant.technique, *counts))
         summary = markdown.tag(f"{variant.file} against {claimed.file}")
@@ -145,11 +147,6 @@ def changes(folder: ClaimFolder) -> Markdown:
         folded.append(f"<details><summary>{summary}</summary>\n\n{shown}\n\n</details>")
     columns = ("File", "Changes against the claimed source", "Lines removed", "Lines added")
     return Markdown("\n\n".join([table(columns, rows, numeric=(2, 3)), *folded]))
-
-
-def _difference(before: str, after: str) -> list[str]:
-    """The lines of a unified diff, without the names of the files above them."""
-    return list(difflib.unified_diff(before.splitlines(), after.splitlines(), lineterm="", n=2))[2:]
 
 
 def fenced(text: str, language: str) -> str:

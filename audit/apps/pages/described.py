@@ -17,6 +17,7 @@ from audit.model.errors import BadInput
 from audit.probes import OF_THE_CLAIM, PROBES
 from audit.probes.answer import Probe
 from audit.report import markdown
+from audit.report.markdown import made
 from audit.report.view import Table
 
 Text = TypeVar("Text", bound=Frozen)
@@ -99,11 +100,11 @@ ELSEWHERE: dict[str, str] = {
 def probes() -> str:
     """All of `docs/probes.md`."""
     texts = read("probes", ProbeText, PROBES)
-    index = _table("probe", "question", {f"[`{name}`](#{name})": question(name) for name in (*PROBES, *OF_THE_CLAIM)})
+    asked = [(f"[`{name}`](#{name})", question(name)) for name in (*PROBES, *OF_THE_CLAIM)]
+    index, elsewhere = made(("probe", "question"), asked), made(("mechanism", "what answers it"), ELSEWHERE.items())
     sections = [_section(name, text) for name, text in texts.items()]
     sections += [_ALONE.format(name=name, question=question(name), rest=_rest(name)) for name in OF_THE_CLAIM]
-    last = f"## Mechanisms answered by how the audit runs\n{_table('mechanism', 'what answers it', ELSEWHERE)}"
-    return "\n".join([HEAD, index, *sections, last])
+    return "\n".join([HEAD, index, *sections, f"## Mechanisms answered by how the audit runs\n{elsewhere}"])
 
 
 def question(name: str) -> str:
@@ -160,10 +161,6 @@ def _rest(name: str) -> str:
 
 def _module(name: str) -> Probe:
     return {**PROBES, **OF_THE_CLAIM}[name]
-
-
-def _table(name: str, value: str, rows: Mapping[str, str]) -> str:
-    return "\n".join([f"| {name} | {value} |", "|---|---|", *(f"| {one} | {rows[one]} |" for one in rows), ""])
 
 
 _VERDICT = """### `{name}`

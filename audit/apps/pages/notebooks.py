@@ -10,6 +10,8 @@ from typing import Any
 
 from audit import claims
 from audit.apps.explore import choice
+from audit.apps.pages.site import EXECUTED
+from audit.report.markdown import made
 
 COLAB = "https://colab.research.google.com"
 PLACE = "kernel-claim-audit/kernel-claim-audit/blob/main/notebooks"
@@ -26,13 +28,15 @@ LINE = re.compile(rf'("{re.escape(BEGIN)})[^"\\]*')
 
 def badges() -> str:
     """The notebooks that audit something, one line each."""
-    return "".join(f"- {badge(name)} [{name}](notebooks/{name}.ipynb): {what}\n" for name, what in AUDITS.items())
+    return "".join(f"- {badge(name)} [{name}](notebooks/{name}.ipynb): {what}; [as it ran]({EXECUTED}/{name}.ipynb)\n"
+                   for name, what in AUDITS.items())  # fmt: skip
 
 
 def table(notebooks: Iterable[Path]) -> str:
     """One row a notebook: its badge, its name, what its first line says that it does."""
-    rows = [f"| {badge(path.stem)} | [{path.stem}](../notebooks/{path.name}) | {purpose(path)} |" for path in notebooks]
-    return "\n".join(["| Open | Notebook | What it does |", "| --- | --- | --- |", *rows]) + "\n"
+    rows = ((badge(one.stem), f"[{one.stem}](../notebooks/{one.name})", purpose(one),
+             f"[{one.stem}, as it ran](../{EXECUTED}/{one.name})") for one in notebooks)  # fmt: skip
+    return made(("Open", "Notebook", "What it does", "Its outputs"), rows)
 
 
 def badge(name: str) -> str:

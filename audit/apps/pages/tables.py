@@ -10,9 +10,10 @@ from typing import Any
 from audit import judge
 from audit.apps.batch.state import EXIT_CODES, MEANINGS, SEVERITY
 from audit.claims.importers import IMPORTERS
-from audit.model import Finding, Record, store
+from audit.model import Record, store
 from audit.model.sanitizer import line
 from audit.report import claimed, compare, evidence, markdown, outcome, provenance, times
+from audit.report.markdown import made
 from audit.report.messages import Recorded
 from audit.report.quantities import ratio
 from audit.report.translation import worded
@@ -82,29 +83,25 @@ def cause(record: Record) -> str:
 
 def formats() -> str:
     """A row a format: what it takes, and what even a complete source does not tell."""
-    lacks = {name: ", ".join(f"`{key}`" for key in one.LACKS) for name, one in IMPORTERS.items()}
-    rows = [f"| `{name}` | {one.TAKES} | {lacks[name]} |" for name, one in IMPORTERS.items()]
-    return "\n".join(["| `--format` | takes | always missing |", "|---|---|---|", *rows]) + "\n"
+    rows = ((f"`{name}`", one.TAKES, ", ".join(f"`{key}`" for key in one.LACKS)) for name, one in IMPORTERS.items())
+    return made(("--format", "takes", "always missing"), rows)
 
 
 def states() -> str:
     """Markdown, from best to worst."""
-    rows = [f"| {state} | {EXIT_CODES[state]} | {MEANINGS[state]} |" for state in SEVERITY]
-    return "\n".join(["| state | exit code | meaning |", "|---|---:|---|", *rows]) + "\n"
+    rows = ((state, str(EXIT_CODES[state]), MEANINGS[state]) for state in SEVERITY)
+    return made(("state", "exit code", "meaning"), rows, 1)
 
 
 def review_rules() -> str:
     """The whole page."""
-    return "\n".join([RULES_HEAD, *_rules("CUDA C++", rules.CUDA), *_rules("Python", rules.PYTHON)])
+    return "\n".join([RULES_HEAD, _rules("CUDA C++", rules.CUDA), _rules("Python", rules.PYTHON)])
 
 
-def _rules(title: str, listed: Iterable[Rule[Any]]) -> list[str]:
-    rows = [
-        f"| `{rule.name}` | {rule.question} | {rule.silent_on} | {rule.standing} | `{rule.confirm_with}` |"
-        for rule in listed
-    ]
-    head = ["| rule | asks | keeps quiet | standing | probe |", "|---|---|---|---|---|"]
-    return [f"## {title}", "", *head, *(row.replace("||", "\\|\\|") for row in rows), ""]
+def _rules(title: str, listed: Iterable[Rule[Any]]) -> str:
+    rows = ((f"`{one.name}`", one.question, one.silent_on, one.standing, f"`{one.confirm_with}`") for one in listed)
+    text = made(("rule", "asks", "keeps quiet", "standing", "probe"), rows)
+    return f"## {title}\n\n" + text.replace("||", "\\|\\|")
 
 
 def first_audit(folder: Path) -> str:
@@ -133,8 +130,4 @@ def _lines(record: Record, where: str) -> Iterator[str]:
 
 def _bullets(record: Record, probe: str) -> list[str]:
     found = [one for one in evidence.of_claim(record) if (one.probe, one.outcome) == (probe, "fail")]
-    return [*(f"- {_placed(one)}{markdown.escape(one.summary)}" for one in found), ""]
-
-
-def _placed(finding: Finding) -> str:
-    return f"Line {finding.line}: " if finding.line else ""
+    return [*(f"- {f'Line {one.line}: ' if one.line else ''}{markdown.escape(one.summary)}" for one in found), ""]

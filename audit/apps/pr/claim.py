@@ -38,11 +38,7 @@ class Pair(NamedTuple):
 
 
 def written(sources: Sources, given: Given, out: Path) -> Pair:
-    """Write the claim folder below `out`.
-
-    Raises:
-        BadInput: a side cannot be read or audited, or both are the same.
-    """
+    """Write the claim folder below `out`. Raises BadInput: a side cannot be read or audited, or both are the same."""
     head, base = (importers.read(files, given=given) for files in (sources.head, sources.base))
     after, before = (_kernel(one, side) for one, side in ((head, "HEAD"), (base, "BASE")))
     if before.data == after.data:

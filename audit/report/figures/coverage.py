@@ -23,7 +23,7 @@ KEY = Key(
 
 
 def draw(record: Record) -> Figure | None:
-    """Return both maps; None without one of the claimed kernel, or where its whole output is written."""
+    """Return both maps; None without one of the claimed kernel, or where its output is written, or one element."""
     panels = _panels(record)
     if not panels:
         return None
@@ -50,19 +50,25 @@ def grid(finding: Finding) -> Grid | None:
 
 
 def _panel(finding: Finding, name: str, words: str) -> Panel:
+    told = message("coverage.only_written", coverage=words)
+    if "output" in finding.evidence:
+        told = message("errors.of_output", told=told, output=str(finding.evidence["output"]))
+    return Panel(name=name, told=told, rows=grid(finding) or [[0.0]], sides=_sides(finding))
+
+
+def _sides(finding: Finding) -> str:
+    """Return the sides of the output that the map shows."""
     rows, elements = evidence.real(finding, "rows"), evidence.real(finding, "elements")
-    sides = {"rows": number(int(rows)), "columns": number(int(elements // rows))} if rows and elements else None
-    return Panel(
-        name=name,
-        told=message("coverage.only_written", coverage=words),
-        rows=grid(finding) or [[0.0]],
-        sides=message("coverage.sides", **sides) if sides else "",
-    )
+    if not rows or not elements or "output" in finding.evidence:
+        return ""
+    if rows == 1:
+        return message("coverage.vector", last=number(int(elements) - 1))
+    return message("coverage.sides", rows=number(int(rows)), columns=number(int(elements // rows)))
 
 
 def _panels(record: Record) -> list[Finding]:
     claimed = evidence.find(record, NAME, record.claimed_name)
-    if claimed is None or grid(claimed) is None or claimed.outcome == "pass":
+    if claimed is None or grid(claimed) is None or claimed.outcome == "pass" or claimed.evidence.get("elements") == 1:
         return []
     others = maps.of_passing(record, NAME)
     same = [one for one in others if grid(one) and one.evidence.get("shape") == claimed.evidence.get("shape")]

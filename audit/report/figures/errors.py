@@ -23,13 +23,13 @@ KEY = Key(
 
 
 def draw(record: Record) -> Figure | None:
-    """Return both maps; None where the claimed kernel is not wrong, or its record is older than the map."""
+    """Return both maps; None where the claimed kernel is not wrong, in one element, or its record is older."""
     claimed = evidence.find(record, PROBE, record.claimed_name)
     worst: Any = claimed.evidence.get("worst") if claimed and claimed.outcome == "fail" else None
     rows, sizes = (
         (maps.grid(worst.get("map")), sizes_of(worst.get("shape"))) if isinstance(worst, dict) else (None, None)
     )
-    if claimed is None or rows is None or sizes is None:
+    if claimed is None or rows is None or sizes is None or worst.get("elements") == 1:
         return None
     right = (
         Panel(maps.named(record, one.target), told, [[0.0]])
