@@ -165,7 +165,7 @@ async def run(address: str, port: int, notebook: str, screenshots: Path | None) 
     await browser.value(RUN)
     cells = await _finished(browser)
     ended = time.monotonic()
-    seen = []
+    seen: list[dict[str, Any]] = []
     for screen in SCREENS:
         if seen:
             await browser.value("jupyterapp.commands.execute('docmanager:save')")

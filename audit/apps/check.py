@@ -93,10 +93,7 @@ def audited(  # noqa: PLR0913  # one argument an option
     """Import into `BASE/NAME` and audit that; return the record and the folder with the results.
 
     To reproduce it, `audit check` is given the same sources where they were `typed`, else `audit run` the folder.
-
-    Raises:
-        BadInput: something essential is missing, or `base` has the folder of a claim of that name already.
-    """
+    Raises BadInput: something essential is missing, or `base` has the folder of a claim of that name already."""
     imported = importers.read(source, given=given)
     if not imported.auditable:
         missing = "; ".join(str(one) for one in imported.missing if one.essential)

@@ -51,8 +51,8 @@ def pieces(record: Record) -> tuple[str, ...]:
     about = evidence.of_claim(record)
     failed = [one for one in about if one.grade in ("proved", "undefined") and evidence.against_claim(record, one)]
     passed = [one for one in about if one.outcome == "pass" and one.probe in LEADING]
-    found = {one.probe: one for one in failed or passed}
-    chosen = [*(found.pop(name) for name in LEADING if name in found), *found.values()]
+    last = {one.probe: one for one in failed or passed}
+    chosen = [*(last.pop(name) for name in LEADING if name in last), *last.values()]
     answer = record.verdict.ratio if record.verdict.name in OF_THE_RATIO else None
     told = tuple(f"{one.probe}: " for one in chosen)  # a reason that quotes a finding stands there with its place
     reasons = [text for text in (answer.reasons if answer else ()) if not text.startswith(told)]

@@ -69,11 +69,8 @@ def check(  # noqa: PLR0913  # one argument an option
     fail_on: FailOn = "",
     json: Json = False,
 ) -> int:
-    """Import into `OUT/NAME`, audit that and print the verdict; return 0 whatever it is, but for `fail_on`.
-
-    Raises:
-        BadInput: something essential is missing, or OUT has the folder of a claim of that name already.
-    """
+    """Import into `OUT/NAME`, audit that and print the verdict; return 0 whatever it is, but for `fail_on`. Raises
+    BadInput: something essential is missing, or OUT has the folder of a claim of that name already."""
     from audit.apps.check import audited
     from audit.apps.commands.run import ended, progress
 

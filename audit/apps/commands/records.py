@@ -39,11 +39,8 @@ def verdicts(names: str, *others: str) -> frozenset[str]:
 
 
 def form(language: str, formats: str) -> Form:
-    """The language and formats that the options ask for.
-
-    Raises:
-        BadInput: a format is unknown, or needs a browser and none is installed.
-    """
+    """The language and formats that the options ask for. Raises BadInput: a format is unknown, or needs a browser and
+    none is installed."""
     return Form(language, chosen(name.strip() for name in formats.split(",") if name.strip()))
 
 

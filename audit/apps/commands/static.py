@@ -20,11 +20,8 @@ def review(
     *,
     json: Annotated[bool, Arg("print JSON instead of lines")] = False,
 ) -> int:
-    """Prints a line a hint, or the same as a JSON document of `SCHEMA` 1.
-
-    Raises:
-        BadInput: a file is missing, no file, too large, not UTF-8, of an unknown kind or not valid Python.
-    """
+    """Prints a line a hint, or the same as a JSON document of `SCHEMA` 1. Raises BadInput: a file is missing, no file,
+    too large, not UTF-8, of an unknown kind or not valid Python."""
     found = {path: _of_file(path) for path in files}
     if json:
         listed = [{"file": str(path), "hints": [_fields(each) for each in several]} for path, several in found.items()]

@@ -73,11 +73,8 @@ def finish(audit: Audit, form: OneAuditForm) -> Path:
 def cut_network() -> None:
     """Takes the network from this thread and all it starts from now on; no rights are needed for it.
 
-    The sockets the kernel has already stay, over which it talks to the browser.
-
-    Raises:
-        BadInput: this machine has no such filter.
-    """
+    The sockets the kernel has already stay, over which it talks to the browser. Raises BadInput: this machine has no
+    such filter."""
     try:
         filters.install(filters.offline(platform.machine()))
     except KeyError:

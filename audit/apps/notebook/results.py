@@ -183,11 +183,8 @@ class Log(io.StringIO):
 def run(form: ClaimForm | KernelForm) -> Audit:
     """Run the audit, show its results in place of its lines, and end it; return it for closer looks.
 
-    Where a person watches there is a bar; else the lines come as they are said.
-
-    Raises:
-        BadInput: as `start` and `start_kernel`, or a file cannot be written.
-    """
+    Where a person watches there is a bar; else the lines come as they are said. Raises BadInput: as `start` and
+    `start_kernel`, or a file cannot be written."""
     log, cell = Log(None if form.interactive else sys.stdout), import_module("IPython.display")
     try:
         with redirect_stdout(log):

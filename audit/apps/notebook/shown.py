@@ -43,11 +43,7 @@ def table(
     """A table whose cells are shown whole and as they are; a note where it has no rows.
 
     `numeric` holds the places of the columns of numbers. All rows are written as CSV to `file`, which is linked; with
-    it at most `MOST_ROWS` are shown.
-
-    Raises:
-        BadInput: the file cannot be written.
-    """
+    it at most `MOST_ROWS` are shown. Raises BadInput: the file cannot be written."""
     known = tuple(rows)
     if not known:
         return Markdown("None.")

@@ -83,11 +83,8 @@ class Sources:
 
 
 def of(base: str, head: str, files: Sequence[Path], scratch: Path) -> Sources:
-    """Return the files of both sides; those of revisions are written below `scratch`.
-
-    Raises:
-        BadInput: neither two paths nor two revisions, or a file that one of them lacks.
-    """
+    """Return the files of both sides; those of revisions are written below `scratch`. Raises BadInput: neither two
+    paths nor two revisions, or a file that one of them lacks."""
     there = [Path(one).exists() for one in (base, head)]
     if all(there):
         named = (Path(head), *files)

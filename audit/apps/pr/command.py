@@ -36,10 +36,7 @@ def pr(  # noqa: PLR0913  # one argument an option
     json: Json = False,
 ) -> int:
     """Audit HEAD beside BASE, write the three files and print the result; return 0 whatever it is, but for `fail_on`.
-
-    Raises:
-        BadInput: a side cannot be read, or the two cannot be compared; one sentence.
-    """
+    Raises BadInput: a side cannot be read, or the two cannot be compared; one sentence."""
     failing, place = verdicts(fail_on, SLOWER), out or Path("out/pr")
     given = Given(tolerance=tolerance, shape=sizes(shape))
     with tempfile.TemporaryDirectory(prefix="audit-pr-") as scratch:

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import json
 from itertools import groupby
-from typing import Any
 from xml.etree import ElementTree
 from xml.etree.ElementTree import Element, SubElement
 
@@ -83,12 +82,15 @@ def sarif(record: Record, versus: Against, *, file: str, lines: bool) -> str:
             "ruleIndex": names.index(probe),
             "level": level,
             "message": {"text": sanitizer.line(said)},
-            "locations": [_location(file, line or 1)],
+            "locations": [
+                {"physicalLocation": {"artifactLocation": {"uri": file}, "region": {"startLine": line or 1}}}
+            ],
         }
         for probe, level, said, line in found
     ]
     driver = {"name": "kernel-claim-audit", "version": __version__, "informationUri": ABOUT,
-              "rules": [_rule(name) for name in names]}  # fmt: skip
+              "rules": [{"id": name, "shortDescription": {"text": str(evidence.title(name)).replace("_", " ")}}
+                        for name in names]}  # fmt: skip
     run = {"tool": {"driver": driver}, "columnKind": "utf16CodeUnits", "results": results}
     return json.dumps({"$schema": SCHEMA, "version": "2.1.0", "runs": [run]}, indent=1) + "\n"
 
@@ -98,11 +100,3 @@ def _level(record: Record, finding: Finding) -> str:
     if finding.grade == "hint":
         return "note"
     return "error" if against_claim(record, finding) else "warning"
-
-
-def _rule(name: str) -> dict[str, Any]:
-    return {"id": name, "shortDescription": {"text": str(evidence.title(name)).replace("_", " ")}}
-
-
-def _location(file: str, line: int) -> dict[str, Any]:
-    return {"physicalLocation": {"artifactLocation": {"uri": file}, "region": {"startLine": line}}}

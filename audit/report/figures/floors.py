@@ -21,9 +21,11 @@ TALL, BAR = 68, 16
 
 def draw(record: Record) -> Figure | None:
     """Return a bar for each GPU; None where no GPU has a floor for a time, or for the arithmetic behind a ratio."""
-    found = [one for one in record.findings if one.probe == "floor" and _bounds(one)][: canvas.MOST_LINES]
+    timed = (one for one in record.findings if one.probe == "floor" and _ms(one, "floor_ms"))
+    found = [one for one in timed if any(_ms(one, key) for key in ("reported_kernel_ms", "compute_floor_ms"))]
     if not found:
         return None
+    found = found[: canvas.MOST_LINES]
     values = [value for one in found for key in KEYS if (value := _ms(one, key))]
     scale = Scale(min(values) / 2, max(values) * 2, 4, WIDE - 4)
     parts, head = _legend(found)
@@ -33,10 +35,6 @@ def draw(record: Record) -> Figure | None:
     parts += scale.axis(bottom, message("times.axis"))
     alt = message("floors.alt", gpus=joined("blank", (_told(one, "floors.reported", "floors.needed") for one in found)))
     return raster.figure(NAME, bottom + 40, parts, alt=alt, caption=message("floors.caption"))
-
-
-def _bounds(finding: Finding) -> bool:
-    return bool(_ms(finding, "floor_ms") and (_ms(finding, "reported_kernel_ms") or _ms(finding, "compute_floor_ms")))
 
 
 def _legend(found: list[Finding]) -> tuple[list[Part], int]:
