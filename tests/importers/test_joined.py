@@ -141,6 +141,20 @@ def test_headers_of_libraries_stand_first_but_for_those_in_conditions() -> None:
     assert text.count("#include <vector>") == 1
 
 
+def test_helpers_that_two_sources_have_alike_stand_once() -> None:
+    alike = "constexpr int W = 32;\ntemplate <int N = W>\n__device__ int f(int x) {\n  return x + N;\n}\n"
+    inner = "namespace n {\nint f(int x) { return x; }\n}\n"
+    text = joined.joined({"a.cu": alike + inner, "b.cu": "\ufeff" + alike.replace("  return", " return") + inner})
+    first, second = text.split("// b.cu")
+    assert alike + inner in first
+    assert second.count("\n") == (alike + inner).count("\n") + 1
+    assert second.strip() == inner.strip()
+    other = joined.joined({"a.cu": alike, "b.cu": alike.replace("x + N", "x - N")})
+    assert "#define f f_1\n// b.cu" in other and other.rstrip().endswith("#undef f")
+    assert other.count("int f(int x)") == 2 and other.count("W = 32") == 1
+    assert "#define" not in joined.joined({"a.cu": "void f() {}\n", "b.cu": "void f(int) {}\n"})
+
+
 def test_an_include_folder_of_its_own_may_be_named_in_angle_brackets() -> None:
     files = {
         "csrc/a.cu": "#include <cuda_runtime.h>\n#include <mine/twice.cuh>\nint a;\n",

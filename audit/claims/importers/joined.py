@@ -7,6 +7,8 @@ import re
 from collections.abc import Mapping, Sequence
 
 from audit.model.errors import BadInput
+from audit.review.cuda_source import parse
+from audit.review.token_scan import blanked
 
 SOURCES, HEADERS = (".cu", ".cpp", ".cc"), (".cuh", ".h", ".hpp", ".inl")
 MOST_CHARACTERS = 4 << 20
@@ -19,6 +21,11 @@ _GUARD = re.compile(r"\s*(?://[^\n]*\s*|/\*.*?\*/\s*)*#[ \t]*(?:ifndef|if[ \t]+!
 _IF = re.compile(r"[ \t]*#[ \t]*if(?:ndef[ \t]+(\w+))?")
 _ENDIF, _DEFINED = re.compile(r"[ \t]*#[ \t]*endif\b"), re.compile(r"[ \t]*#[ \t]*define[ \t]+(\w+)[ \t]*$")
 _HEADER = re.compile(r'[ \t]*#[ \t]*include[ \t]*[<"]')
+_CONSTANT = re.compile(
+    r"^(?:static[ \t]+)?const(?:expr)?\b[^;{}()=]*?\b(?P<name>\w+)(?:\[[^\]]*\])?\s*=[^;{}]*;", re.MULTILINE
+)
+_OWN = re.compile(r"\b(?:template|static|inline|constexpr|__forceinline__|__device__|__global__)\b")
+"""What makes a function one of its own source, so that another source may have another of that name."""
 _BINDING = re.compile(r"\bPYBIND11_MODULE\s*\(")
 
 
@@ -52,11 +59,41 @@ def joined(files: Mapping[str, str], folders: Sequence[str] = ()) -> str:
     kept = [name for name in every if name not in included] or every  # these include each other
     sources = sorted(kept, key=lambda name: (not name.endswith(".cu"), name))
     once: set[str] = set()
-    lines = [line for name in sources for line in _expanded(files, name, once, {}, folders)]
-    text = "\n".join([*_includes_first(lines), ""])
+    known: dict[str, str] = {}
+    texts = [_apart("\n".join(_expanded(files, name, once, {}, folders)), known) for name in sources]
+    text = "\n".join([*_includes_first("\n".join(texts).split("\n")), ""])
     if len(text) > MOST_CHARACTERS:
         raise BadInput(f"{sources[0]}: {len(text):,} characters with its includes; at most {MOST_CHARACTERS:,}")
     return text
+
+
+def _apart(text: str, known: dict[str, str]) -> str:
+    """Return a source as its compiler sees it apart from earlier ones, whose helpers are not its own.
+
+    Functions and constants at its top level that an earlier source has alike are left out; where it has another one of
+    that name, the later one gets a name of its own by a macro, unless a member may have that name too. `known` has the
+    definitions of earlier sources by name, and gets its own.
+    """
+    source = parse(text)
+    found = [(one.start, one.end, one.name, source.masked[one.start : one.body_start]) for one in source.functions]
+    found += [(*one.span(), one["name"], one["name"]) for one in _CONSTANT.finditer(source.masked)]
+    own, repeated, others, depth, at = dict[str, str](), [], dict[str, None](), 0, 0
+    for start, end, name, head in sorted(found):
+        depth += source.masked.count("{", at, start) - source.masked.count("}", at, start)
+        at, alike = start, "".join(source.code[start:end].split())
+        if depth or not name:
+            continue
+        if known.get(name) == alike:
+            repeated.append((start, end))
+        elif name in known and (head == name or _OWN.search(head)):
+            others[name] = None
+        own.setdefault(name, alike)
+    others = {name: None for name in others if not re.search(rf"(?:\.|->|::)\s*{name}\b", source.masked)}
+    mark = sum(name.startswith("#") for name in known)
+    known |= {name: alike for name, alike in own.items() if name not in known} | {f"#{mark}": ""}
+    kept = blanked(text, repeated)
+    before = "".join(f"#define {name} {name}_{mark}\n" for name in others)
+    return before + kept + "".join(f"\n#undef {name}" for name in others)
 
 
 def _includes_first(lines: Sequence[str]) -> list[str]:
@@ -93,7 +130,7 @@ def _expanded(
         way_text = by and f", by way of {by}"
         raise BadInput(f"{name}: includes itself in line {first[1]}{way_text}, without a guard")
     lines = [f"// {name}"]
-    for number, line in enumerate(files[name].splitlines(), start=1):
+    for number, line in enumerate(files[name].removeprefix("\ufeff").splitlines(), start=1):
         if _ONCE.match(line):
             once.add(name)
             continue
