@@ -118,7 +118,7 @@ class Scale:
         return self.left + share * (self.right - self.left)
 
     def axis(self, top: float, label: str) -> Iterator[Part]:
-        """Give the line, at most seven ticks with their values, one in 40 units, and the label: 40 units."""
+        """Give the line, at most seven ticks with their values, one in 36 units, and the label: 40 units."""
         yield Stroke((self.left, top), (self.right, top), "soft")
         for value in self._ticks():
             yield Stroke((self.at(value), top), (self.at(value), top + 4), "soft")
@@ -127,12 +127,12 @@ class Scale:
         yield Words(middle, top + 30, label, "soft", SMALL, "middle")
 
     def _ticks(self) -> list[float]:
-        most = min(7, int((self.right - self.left) / 40))
+        most = min(7, int((self.right - self.left) / 36))
         decades = range(math.floor(math.log10(self.low)), math.ceil(math.log10(self.high)) + 1)
         there = self._there(decades, (1, 3))
         if len(there) < 2:
             return self._there(decades, (1, 2, 4, 7))[:most]
-        tens = [one for one in there if there.index(one) % 2 == (there[0] == 3 * 10.0 ** math.floor(math.log10(one)))]
+        tens = there[0.25 < math.log10(there[0]) % 1 < 0.75 :: 2]  # behind a first tick of 3, 30, ...
         return there if len(there) <= most else tens[:: math.ceil(len(tens) / most)]
 
     def _there(self, decades: range, factors: Iterable[int]) -> list[float]:
