@@ -30,7 +30,7 @@ UNANSWERED = {
     "current_stream": "not supported on this device: streams",
     "precision": "effective bits of a result that is zero",
 }
-"""Probes that no kernel is asked either, there or at all."""
+"""Probes that no kernel is asked either, there or at all, with a part of the answer that says why."""
 
 
 def built(variant: Variant) -> EmulatedVariant:
