@@ -2,6 +2,7 @@
 // CPU tensors answer as CUDA ones.
 #define is_cuda() is_cpu()
 #define kCUDA kCPU
+#define checkAllSameGPU checkAllDefined  // the check of CUDA tensors has no other of its parameters for CPU ones
 #ifndef __CUDACC__
 #define __CUDACC__ 1
 #define __NVCC__ 1
