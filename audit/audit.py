@@ -264,13 +264,13 @@ class Audit(AbstractContextManager["Audit"]):
             try:
                 with self._progress.stage(name):
                     yield
+                self._writer.flush()
             except BaseException as error:
                 if isinstance(error, KeyboardInterrupt):
                     self.interrupt()
                 if name != "report":
                     self._report_what_is_known()
                 raise
-        self._writer.flush()
 
     def _report_what_is_known(self) -> None:
         """The record and its report as far as they go; why the audit broke off matters more than why they do not."""

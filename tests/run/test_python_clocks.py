@@ -23,12 +23,14 @@ def forward(x):
 """
 LEAST_S, SLEPT_S, TICKS_S = 2e-5, 0.01, 1e-5
 """No call of this device is shorter; what a call sleeps; the most between two calls where clocks stand still."""
+WORK = "sum(range(1_000_000))"
+"""More than the coarsest step of a clock of processor time."""
 
 
 @pytest.mark.parametrize("clock", CLOCKS)
 @pytest.mark.parametrize("still", [False, True])
 def test_a_clock_goes_on_or_stands_still(workers: Workers, tmp_path: Path, clock: str, *, still: bool) -> None:
-    text = GAP.format(clock=clock, sleep="")
+    text = GAP.format(clock=clock, sleep="" if still else WORK)
     reply = asked(workers, tmp_path, text, "claim", "claim", order=QUICK if still else "forward")
     assert reply.finished
     (gap, *_) = value(tmp_path, 1)
