@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
@@ -18,7 +18,14 @@ from audit.probes.called import Call, Mode
 from audit.probes.cases import Case
 from audit.probes.compare import FAR, Comparison, compare
 from audit.probes.target import Target
-from audit.probes.undefined import ACROSS_BLOCKS, checked, checking, lanes_interleave, undefined_beside
+from audit.probes.undefined import (
+    ACROSS_BLOCKS,
+    UNSYNCHRONISED,
+    checked,
+    checking,
+    lanes_interleave,
+    undefined_beside,
+)
 
 FILL = "zero"
 """The contents of shared memory and inactive lanes in the third call; the others have a pattern of NaN, or zero."""
@@ -95,20 +102,17 @@ def wrong_in_every_order(target: Target, case: Case, *, blocks: int, kept: npt.N
 
     Lanes of a warp may run in many more orders, and a race in device memory may be one with blocks that are left out.
     """
-    if _beyond(((one.kind, one.message) for one in checked(target, target.middle).seen), blocks):
+    beyond = {UNSYNCHRONISED, *(() if blocks == WHOLE else (ACROSS_BLOCKS,))}
+    if not beyond.isdisjoint(one.kind for one in checked(target, target.middle).seen):
         return False
     try:
         event, _ = claimed_shape.parts(target, case, checking(target), blocks=FEWER)
-        if _beyond(((one["kind"], one["message"]) for one in event["reports"]), blocks):
+        seen = [(one["kind"], one["message"]) for one in event["reports"]]
+        if lanes_interleave(seen) or not beyond.isdisjoint(kind for kind, _ in seen):
             return False
         return not any(_right_ones(target, case, blocks=blocks, kept=kept))
     except AuditError:
         return False
-
-
-def _beyond(seen: Iterable[tuple[str, str]], blocks: int) -> bool:
-    known = list(seen)
-    return lanes_interleave(known) or (blocks != WHOLE and any(kind == ACROSS_BLOCKS for kind, _ in known))
 
 
 def _right_ones(target: Target, case: Case, *, blocks: int, kept: npt.NDArray[np.bool_]) -> Iterator[bool]:

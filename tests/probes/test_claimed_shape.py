@@ -20,6 +20,7 @@ from audit.probes.cases import Case
 from audit.probes.claimed_shape import Launched
 from audit.probes.references import References
 from audit.probes.target import Target
+from audit.probes.undefined import WITHIN_A_WARP
 from audit.run.arguments import as_bytes
 from audit.run.launches import write_described
 from audit.run.results import digest_of
@@ -355,9 +356,20 @@ def test_elements_that_hang_on_fresh_memory_are_left_out(tmp_path: Path) -> None
         (None, ["race-shared"], ["warp-mask"], 24, False),
         (None, ["race-global"], [], 24, False),
         (None, ["race-global"], [], -1, True),
+        (None, ["race-shared"], ["race-shared"], 24, False),
         ("stopped", ["race-shared"], [], 24, False),
     ],
-    ids=["in all", "not in step", "not in a fill", "mask", "mask there", "other blocks", "all blocks", "no answer"],
+    ids=[
+        "in all",
+        "not in step",
+        "not in a fill",
+        "mask",
+        "mask there",
+        "other blocks",
+        "all blocks",
+        "lanes",
+        "no answer",
+    ],
 )
 def test_blocks_beside_undefined_behaviour_are_wrong_where_every_order_and_fill_says_so(
     right_in: str | None, seen: list[str], there: list[str], blocks: int, wrong: bool,
@@ -374,7 +386,7 @@ def test_blocks_beside_undefined_behaviour_are_wrong_where_every_order_and_fill_
     case = replace(CASE, expected=np.linspace(1.0, 2.0, 4))
 
     def parts(_: Target, __: Case, mode: Any, *, blocks: int) -> Any:
-        reports = [{"kind": kind, "message": kind} for kind in there] if mode.check else []
+        reports = [{"kind": kind, "message": WITHIN_A_WARP} for kind in there] if mode.check else []
         reports += [TOO_LONG] if right_in == "stopped" and mode.order == "reverse" else []
         off = 0.0 if right_in in (mode.order, mode.fill) else 9.0
         written = np.array([True, True, False, False])  # the other two are those of other blocks
