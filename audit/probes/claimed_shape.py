@@ -32,7 +32,7 @@ DESCRIBED_S = 60.0
 """Seconds for the process that makes arguments without values, or with values where it must."""
 RIGHT_S = 30.0
 """Seconds for the inputs and the float64 result of the claimed shape."""
-OWN, TENSOR = "own", "Tensor"
+OWN = "own"
 PLAIN = Mode()
 MOST_BYTES = 1 << 30
 """The most bytes of the claimed shape's inputs."""
@@ -87,6 +87,11 @@ def needed(target: Target) -> Shape:
     return claimed
 
 
+def only_tensors(returned: str) -> bool:
+    """Return whether a result is one tensor or several, by its type in words."""
+    return returned == "Tensor" or returned.endswith(" tensors")
+
+
 def launched(target: Target, shapes: Sequence[Shape]) -> list[Launched]:
     """Return the launches at each shape; host code alone is run, once a build and shape, in one process. Raises
     Unsupported: the arguments of such sizes cannot be made, a launch needs a newer GPU, or the host code takes too
@@ -97,7 +102,7 @@ def launched(target: Target, shapes: Sequence[Shape]) -> list[Launched]:
     if new:
         files = [file for file, _ in _described(target, [shape for _, shape in new])]
         for (key, shape), (event, _) in zip(new, _asked(target, files, {"blocks": 0}), strict=True):
-            tensors = event["returned"] == TENSOR or event["returned"].endswith(" tensors")
+            tensors = only_tensors(event["returned"])
             known[key] = Launched(shape, event["raised"], event["launches"], event["reports"], tensors)
     found = [known[key] for key in keys]
     for one in found:

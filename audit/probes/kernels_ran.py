@@ -155,7 +155,7 @@ def _at_claimed(seen: Observed, shape: str) -> Answer:
 def _of_others(seen: Observed, shape: str, ran: int) -> Answer:
     """Return the answer where none of the source's kernels ran, and the claimed shape is unknown."""
     named, refused = seen["kernels_in_source"], seen["refused_by_torch"]
-    if named and (seen["returned"] == "Tensor" or seen["returned"].endswith(" tensors")):
+    if named and claimed_shape.only_tensors(seen["returned"]):
         text = f"{shape}: none of the source's kernels ran ({', '.join(named)}); launches of others: {ran}"
         text += "; they may run at the claimed shape, since the source compares sizes" if seen["sizes_decide"] else ""
         text += f"; {refused}" if refused else ""
