@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Iterable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
@@ -26,7 +27,8 @@ def verified(events: Sequence[dict[str, Any]], cases: Sequence[Case], claim: Cla
     """Return one finding a callable about all of its kept outputs in the folder, or about a changed file.
 
     Events are those of the timing process: `variant`, `inputs` (the number of the case), `block`, `whole` (the shape),
-    `rows` (those kept, None for all), `file`, `shape`, `dtype`; or `no_tensor`. The claim has the tolerances; that of a
+    `rows` (pieces of those kept, each its first row and the row behind its last; None for all), `file`, `shape`,
+    `dtype`; or `no_tensor`. The claim has the tolerances; that of a
     baseline is by its precision class.
     """
     with ThreadPoolExecutor(THREADS) as threads:
@@ -77,21 +79,22 @@ def _compared(
     return found | {"bits": None if bits is None else round(bits, 2)}
 
 
-def _kept_of(case: Case, rows: Sequence[int] | None) -> tuple[Output, ...]:
-    """Return several outputs with the number of kept elements of each; `rows` are indices in the vector of all."""
-    if rows is None:
+def _kept_of(case: Case, rows: Sequence[Sequence[int]] | None) -> tuple[Output, ...]:
+    """Return several outputs with the number of kept elements of each; `rows` are pieces of the vector of all."""
+    if rows is None or not case.outputs:
         return case.outputs
-    ends = np.searchsorted(rows, np.cumsum([0, *(one.elements for one in case.outputs)]))
+    kept = np.concatenate([np.arange(first, end) for first, end in rows])
+    ends = np.searchsorted(kept, np.cumsum([0, *(one.elements for one in case.outputs)]))
     return tuple(replace(one, shape=(int(count),)) for one, count in zip(case.outputs, np.diff(ends), strict=True))
 
 
 def _part(expected: Array, event: dict[str, Any]) -> Array:
     """Return the right result of the kept rows. Raises ProtocolViolated where the event does not match the shape."""
-    whole = expected.reshape(event["whole"])
-    try:
-        part = whole if event["rows"] is None else whole[event["rows"]]
-    except IndexError:
-        raise ProtocolViolated("rows of an output were told that it has not") from None
+    whole, rows = expected.reshape(event["whole"]), event["rows"]
+    edges = [0, *itertools.chain(*rows or ()), len(whole) if rows else 0]
+    if edges != sorted(edges):
+        raise ProtocolViolated("rows of an output were told that it has not")
+    part = whole if rows is None else np.concatenate([whole[first:end] for first, end in rows])
     if event["shape"] != list(part.shape):
         raise ProtocolViolated("the kept part of an output has another shape than its rows")
     return part

@@ -10,7 +10,8 @@ from audit.model.record import MOST_SAMPLES
 
 OURS = ("baseline:", "control:", "ceiling:", "profiler")
 """The prefixes of the kit's own names in a timing session."""
-MOST_ROWS = 1 << 23
+MOST_PIECES = 1024
+"""The most pieces of neighbouring rows that are kept of an output, see `outputs`."""
 MOST = 2**53
 MOST_LISTED = 500_000
 Text = Annotated[str, Field(max_length=100_000)]
@@ -20,6 +21,7 @@ Whole = Annotated[int, Field(ge=-MOST, le=MOST)]
 Real = Annotated[FiniteFloat, Field(ge=-1e300, le=1e300)]
 Duration = Annotated[FiniteFloat, Field(ge=0.0, le=1e9)]
 Sizes = Annotated[list[Count], Field(max_length=64)]
+Piece = Annotated[list[Count], Field(min_length=2, max_length=2)]
 Counts = Annotated[list[Count], Field(max_length=MOST_LISTED)]
 Names = Annotated[list[Name], Field(max_length=1000)]
 Digest = Annotated[str, Field(pattern=r"^[0-9a-f]{32}$")]
@@ -213,7 +215,7 @@ Interleaved = event(
 """The samples of a callable by one clock, see `blocks`."""
 Kept = event(
     "Kept", variant=Name, inputs=Count, block=Count, whole=Sizes,
-    rows=Annotated[list[Count], Field(max_length=MOST_ROWS)] | None, dtype=Name,
+    rows=Annotated[list[Piece], Field(max_length=MOST_PIECES)] | None, dtype=Name,
     file=Annotated[str, Field(pattern=r"^timed[0-9]{1,6}\.bin$")], shape=Sizes, digest=Digest,
 )  # fmt: skip
 """See `outputs`."""

@@ -17,6 +17,7 @@ from typing import Any
 import torch
 
 from audit.run.containers import CONTAINERS, leaves, tensors
+from audit.run.event_models import MOST_PIECES
 
 ADDS_NOTHING = frozenset({
     "__annotations__", "__dict__", "__doc__", "__firstlineno__", "__module__", "__qualname__", "__slots__",
@@ -163,7 +164,7 @@ def _first_over(piece: range, others: Sequence[range]) -> int | None:
 
 
 MOST_ELEMENTS = 1 << 22
-"""The most elements of an output that are kept, as whole rows chosen at random."""
+"""The most elements of an output that are kept, in at most `MOST_PIECES` pieces of whole rows chosen at random."""
 
 
 class KeptOutputs:
@@ -200,7 +201,7 @@ class KeptOutputs:
             return
         rows = self._rows(output)
         whole = _detach(output)
-        part = whole if rows is None else whole[torch.tensor(rows, device=output.device)]
+        part = whole if rows is None else _cat([whole[first:end] for first, end in rows])
         dtype = str(output.dtype).removeprefix("torch.")
         kept[slot] = {**event, "whole": list(output.shape), "rows": rows, "dtype": dtype, "part": _cpu(part)}
 
@@ -209,11 +210,16 @@ class KeptOutputs:
         every = [one for kept in self._kept.values() for one in kept if one]
         return [self._write(number, one) for number, one in enumerate(every)]
 
-    def _rows(self, output: torch.Tensor) -> list[int] | None:
+    def _rows(self, output: torch.Tensor) -> list[list[int]] | None:
+        """Draw the first row of each piece and the row behind its last; None keeps all rows."""
         if output.dim() == 0 or output.numel() <= MOST_ELEMENTS:
             return None
-        count = max(1, MOST_ELEMENTS * output.shape[0] // output.numel())
-        return sorted(self._choice.sample(range(output.shape[0]), count))
+        rows = output.shape[0]
+        count = max(1, MOST_ELEMENTS * rows // output.numel())
+        length = -(-count // MOST_PIECES)
+        before = self._choice.randrange(rows % length + 1)
+        drawn = sorted(self._choice.sample(range(rows // length), count // length))
+        return [[before + piece * length, before + (piece + 1) * length] for piece in drawn]
 
     def _write(self, number: int, one: dict[str, Any]) -> dict[str, Any]:
         event = {key: value for key, value in one.items() if key != "part"}

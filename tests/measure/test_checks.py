@@ -233,7 +233,7 @@ def test_clocks_nobody_told_are_a_skip() -> None:
     assert clocks([], target="claim").outcome == "skip"
 
 
-def kept(folder: Path, name: str, values: np.ndarray[Any, Any], rows: list[int] | None = None) -> dict[str, Any]:
+def kept(folder: Path, name: str, values: np.ndarray[Any, Any], rows: list[list[int]] | None = None) -> dict[str, Any]:
     data = values.astype(np.float32).tobytes()
     (folder / f"{name}.bin").write_bytes(data)
     digest = digest_of(data)
@@ -242,8 +242,9 @@ def kept(folder: Path, name: str, values: np.ndarray[Any, Any], rows: list[int] 
 
 
 UNFIT: dict[str, tuple[dict[str, Any], str, str]] = {
-    "rows there are none of": ({"rows": [1, 9], "shape": [2, 4]}, "channel", "rows of an output were told"),
-    "fewer rows than told": ({"rows": [1], "shape": [1, 4]}, "channel", "has not the shape that was told"),
+    "rows there are none of": ({"rows": [[1, 2], [3, 9]], "shape": [2, 4]}, "channel", "rows of an output were told"),
+    "pieces in another order": ({"rows": [[3, 4], [1, 2]], "shape": [2, 4]}, "channel", "rows of an output were told"),
+    "fewer rows than told": ({"rows": [[1, 2]], "shape": [1, 4]}, "channel", "has not the shape that was told"),
     "another shape than its rows": ({"shape": [2, 2]}, "channel", "another shape than its rows"),
     "a type nobody compares": ({"dtype": "float8_e4m3fn"}, "timed_outputs", "elements of type float8_e4m3fn"),
 }
@@ -261,7 +262,7 @@ def test_a_kept_output_that_does_not_fit_what_was_told_ends_nothing(name: str, t
 def test_outputs_of_timed_calls_are_compared_with_the_oracle(tmp_path: Path) -> None:
     wrong = EXPECTED.copy()
     wrong[2, 1] = np.nan
-    events = [kept(tmp_path, "shared_tiled", EXPECTED[[1, 3]], [1, 3]), kept(tmp_path, "claimed", wrong),
+    events = [kept(tmp_path, "shared_tiled", EXPECTED[[1, 3]], [[1, 2], [3, 4]]), kept(tmp_path, "claimed", wrong),
               {"variant": "no_op", "inputs": 0, "block": 0, "no_tensor": "int"},
               kept(tmp_path, "fixed_grid2d", EXPECTED) | {"whole": [2, 8]},
               kept(tmp_path, "rewritten", wrong) | {"digest": "0" * 64}]  # fmt: skip

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import itertools
+import json
 import random
 from collections import Counter
 from pathlib import Path
@@ -42,9 +44,24 @@ def test_a_small_output_is_kept_whole_and_a_large_one_in_rows(tmp_path: Path) ->
     one, other = kept.written()
     assert (one["variant"], one["inputs"], one["block"], one["rows"], one["whole"]) == ("small", 1, 4, None, [3, 5])
     assert np.array_equal(np.fromfile(tmp_path / one["file"], np.float32).reshape(one["shape"]), small.numpy())
-    assert len(other["rows"]) * 1024 == outputs.MOST_ELEMENTS
+    assert sum(end - first for first, end in other["rows"]) * 1024 == outputs.MOST_ELEMENTS
     part = np.fromfile(tmp_path / other["file"], np.float32).reshape(other["shape"])
-    assert np.array_equal(part, large.numpy()[other["rows"]])
+    assert np.array_equal(part, np.concatenate([large.numpy()[first:end] for first, end in other["rows"]]))
+
+
+def test_the_kept_rows_of_a_long_vector_are_few_pieces(tmp_path: Path) -> None:
+    kept = KeptOutputs(tmp_path, each=1, choice=random.Random(3), write=written)
+    gate, up = torch.randn(2500, 1000), torch.randn(3_000_001)
+    kept.keep("claim", 0, (gate, up), inputs=0, block=0)
+    (event,) = kept.written()
+    assert len(json.dumps(event)) < 32 << 10, "a session may send 64 MiB in all"
+    edges = list(itertools.chain(*event["rows"]))
+    assert edges == sorted(edges)
+    assert edges[-1] <= event["whole"][0] == 5_500_001
+    assert event["shape"][0] > 0.99 * outputs.MOST_ELEMENTS
+    right = np.concatenate([gate.numpy().ravel(), up.numpy()])
+    part = np.fromfile(tmp_path / event["file"], np.float32)
+    assert np.array_equal(part, np.concatenate([right[first:end] for first, end in event["rows"]]))
 
 
 def test_what_is_no_tensor_is_told() -> None:
