@@ -7,6 +7,7 @@ import importlib.machinery
 import importlib.util
 import json
 import os
+import re
 import tempfile
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
@@ -232,10 +233,21 @@ def launches_in(trace: dict[str, Any]) -> list[dict[str, Any]]:
     return [_launch(ordered[place]) for place in sorted(by_rank[:MOST_LAUNCHES])]
 
 
+def _demangled(name: str) -> str:
+    """Return the qualified name of a mangled one, `ns::k<...>`: the profiler leaves names over 1,024 characters as they
+    are. Other names stay."""
+    parts, rest = list[str](), name.removeprefix("_ZN" if name.startswith("_ZN") else "_Z")
+    while name.startswith("_Z") and (length := re.match(r"L?(\d+)", rest)):
+        end = length.end() + int(length[1])
+        parts.append(rest[length.end() : end].replace("_GLOBAL__N_1", "(anonymous namespace)"))
+        rest = rest[end:]
+    return "::".join(parts) + ("<...>" if rest.startswith("I") else "(...)") if parts else name
+
+
 def _launch(event: dict[str, Any]) -> dict[str, Any]:
     details = event.get("args", {})
     return {
-        "kernel": event["name"],
+        "kernel": _demangled(event["name"]),
         "line": None,
         "grid": details.get("grid"),
         "block": details.get("block"),

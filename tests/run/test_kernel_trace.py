@@ -2,6 +2,10 @@
 
 from typing import Any
 
+import pytest
+
+from audit.build.cuda.fast_symbols import plain_name
+from audit.probes.kernels_ran import is_one_of
 from audit.run.cuda import MOST_LAUNCHES, launches_in
 
 
@@ -42,3 +46,25 @@ def test_of_many_launches_the_first_of_each_kernel_is_kept() -> None:
     names = ["torch's"] * (2 * MOST_LAUNCHES) + ["own", "torch's"]
     launches = launches_in({"traceEvents": [event(name, place) for place, name in enumerate(names)]})
     assert [one["kernel"] for one in launches] == ["torch's"] * (MOST_LAUNCHES - 1) + ["own"]
+
+
+@pytest.mark.parametrize(
+    ("name", "kernel"),
+    [
+        ("_ZN7cutlass6KernelINS_4gemm6kernel4GemmIfEEEEvNT_6ParamsE", "cutlass::Kernel<...>"),
+        ("_Z11gemm_deviceIfN4cute5tupleIfEEEvPT_", "gemm_device<...>"),
+        ("_ZN12_GLOBAL__N_15scaleEPfi", "(anonymous namespace)::scale(...)"),
+        ("void ns::scale<float, 256>(float*, int)", "void ns::scale<float, 256>(float*, int)"),
+        ("_ZL5scalePfi", "scale(...)"),
+        ("_ZL", "_ZL"),
+    ],
+)
+def test_a_name_too_long_for_the_profiler_is_demangled(name: str, kernel: str) -> None:
+    (launch,) = launches_in({"traceEvents": [event(name, 1.0)]})
+    assert launch["kernel"] == kernel
+
+
+def test_a_demangled_name_is_found_among_the_functions_of_a_source() -> None:
+    (launch,) = launches_in({"traceEvents": [event("_Z11gemm_deviceIfN4cute5tupleIfEEEvPT_", 1.0)]})
+    assert is_one_of(launch["kernel"], ["gemm_device"])
+    assert plain_name(launch["kernel"]) == "gemm_device"
