@@ -98,6 +98,11 @@ def diagonals_fp16(a: torch.Tensor, b: torch.Tensor) -> torch.Tensor:
     return diagonals(a.half(), b.half())
 
 
+def diagonals_bf16(a: torch.Tensor, b: torch.Tensor) -> torch.Tensor:
+    """The same with inputs rounded to bf16, which keeps 8 bits in the range of fp32; on a GPU only."""
+    return diagonals(a.bfloat16(), b.bfloat16())
+
+
 BASELINES: dict[str, Product] = {
     "eager": reference,
     "eager_tf32": with_tf32(reference),
@@ -105,4 +110,5 @@ BASELINES: dict[str, Product] = {
     "diagonals": diagonals,
     "diagonals_tf32": with_tf32(diagonals),
     "diagonals_fp16": diagonals_fp16,
+    "diagonals_bf16": diagonals_bf16,
 }
