@@ -8,6 +8,8 @@ variant belongs to its session alone.
 
 from __future__ import annotations
 
+import os
+import re
 import shutil
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -139,7 +141,10 @@ def with_private_caches(name: str, settings: DeviceSettings, caches: Path) -> De
 
 
 def copy_files(source: Path, target: Path) -> None:
-    """Copy folders and regular files, without links, pipes and devices; do nothing without a source."""
+    """Copy folders and regular files, without links, pipes and devices; do nothing without a source.
+
+    Triton lists the files of a kernel by their full paths, which become those of the copies.
+    """
 
     def others(folder: str, names: list[str]) -> list[str]:
         paths = [Path(folder, name) for name in names]
@@ -147,3 +152,6 @@ def copy_files(source: Path, target: Path) -> None:
 
     if source.is_dir():
         shutil.copytree(source, target, ignore=others, dirs_exist_ok=True)
+    for group in filter(Path.is_file, target.rglob("__grp__*.json")):
+        beside = os.fsencode(group.parent)
+        group.write_bytes(re.sub(rb'"[^"\\]*(/[^"/\\]+)"', rb'"' + beside + rb'\1"', group.read_bytes()))

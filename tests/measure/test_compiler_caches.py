@@ -26,6 +26,17 @@ def test_only_files_and_folders_are_copied(tmp_path: Path) -> None:
     assert not (tmp_path / "nothing").exists()
 
 
+def test_the_files_of_a_triton_kernel_are_those_of_the_copy(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    cache = pytest.importorskip("triton.runtime.cache").FileCacheManager
+    source, target = tmp_path / "source", tmp_path / "target"
+    monkeypatch.setenv("TRITON_CACHE_DIR", str(source))
+    whole = cache("abc")
+    whole.put_group("k.json", {name: whole.put(b"code", name) for name in ("k.json", "k.ptx")})
+    prepared.copy_files(source, target)
+    monkeypatch.setenv("TRITON_CACHE_DIR", str(target))
+    assert cache("abc").get_group("k.json") == {name: str(target / "abc" / name) for name in ("k.json", "k.ptx")}
+
+
 def test_a_session_gets_what_is_stored_and_cannot_change_it(tmp_path: Path) -> None:
     first, second, store = tmp_path / "first", tmp_path / "second", tmp_path / "store"
     first.mkdir()
