@@ -1,8 +1,9 @@
 """What sessions say on a GPU that is not left alone: `python bench/disturbed.py [--deadline 90] [--out FILE]`.
 
 The session of an audit, with its control, over and over: on a quiet card, beside a process that multiplies matrices all
-the time, and beside one that does so in bursts. Counted: the words of each variant's ratio to eager, and how often one
-that is not inconclusive lies off the quiet card's ratio. The deadline, in seconds, ends it.
+the time, and beside one that does so in bursts. Counted: the sessions that an audit does not hold, since the driver
+says that others use the card, the words of each variant's ratio to eager, and how often one that is not inconclusive
+lies off the quiet card's ratio. The deadline, in seconds, ends it.
 """
 
 from __future__ import annotations
@@ -65,11 +66,19 @@ def main() -> None:
         until = time.monotonic() + (began + asked.deadline - time.monotonic()) / left
         with neighbour(way):
             driver = other_clocks.watch(str(torch.cuda.get_device_properties(0).uuid))
-            found[way], states = [], list[dict[str, Any]]()
+            found[way], states, refused = [], list[dict[str, Any]](), 0
             while time.monotonic() < until:
+                torch.cuda.synchronize()
+                if driver is not None and driver.shared() is not None:
+                    refused += 1  # an audit holds no session then
+                    continue
                 found[way].append(session(raced, contents, seed=len(found[way])))
                 states += [driver.state()] if driver else []
-        numbers[way] = {**counted(found[way], found["quiet"]), "card": states[:: max(1, len(states) // 5)]}
+        numbers[way] = {
+            "not_held": refused,
+            **counted(found[way], found["quiet"]),
+            "card": states[:: max(1, len(states) // 5)],
+        }
         print(f"{way}, after {time.monotonic() - began:.0f} s:", json.dumps(numbers[way]), flush=True)
         if asked.out:
             asked.out.write_text(json.dumps(numbers, indent=1) + "\n", encoding="utf-8")

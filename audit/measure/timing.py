@@ -243,6 +243,11 @@ class Session:
             claimed = self.claim.claimed  # the only untrusted code
             self._findings.append(not_sent(claimed.name if claimed else what, [reply.detail]))
         self._findings += [not_timed(event["failed"], event["why"]) for event in reply.events if "failed" in event]
+        self._findings += [
+            not_timed(what, f"others use this GPU {event['shared']} % of the time, and ratios may be far off")
+            for event in reply.events
+            if "shared" in event
+        ]
         absent = [event for event in reply.events if "skipped" in event]
         self._findings += [skipped(one["skipped"], one["why"], target=self.claim.name) for one in absent]
         if not reply.finished:

@@ -227,6 +227,7 @@ TimingEvent = (
     | Skipped
     | Loaded
     | event("Warmed", warmed=Name, calls=Count, stable=bool, first_ms=Duration, last_ms=Duration)
+    | event("Shared", shared=Annotated[int, Field(ge=0, le=100)])
     | event("States", states=Annotated[list[State], Field(max_length=MOST_SAMPLES)])
     | Interleaved
     | Plain

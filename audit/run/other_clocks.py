@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import ctypes
 import random
+import time
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -133,6 +134,9 @@ LIBRARY = "libnvidia-ml.so.1"
 SM, MEMORY = 1, 2
 TEMPERATURE_OF_GPU = 0
 PROCESS_ROOM = 64
+BUSY_PERCENT, IDLE_S, POLL_S = 20, 1.5, 0.1
+"""A GPU is shared where it is busy for more of the time than that while this process waits: after `IDLE_S` seconds the
+driver's figure, which looks back a second at most, has none of the kit's own work in it."""
 
 
 class ProcessInfo(ctypes.Structure):
@@ -144,6 +148,12 @@ class ProcessInfo(ctypes.Structure):
         ("gpu_instance", ctypes.c_uint),
         ("compute_instance", ctypes.c_uint),
     )
+
+
+class Utilization(ctypes.Structure):
+    """`nvmlUtilization_t`: the percent of the last second, or less, in which a kernel ran, and memory was accessed."""
+
+    _fields_ = (("gpu", ctypes.c_uint), ("memory", ctypes.c_uint))
 
 
 class Watch:
@@ -175,6 +185,18 @@ class Watch:
             "reasons": self._number("nvmlDeviceGetCurrentClocksThrottleReasons", ctypes.c_ulonglong),
             "processes": self._processes(),
         }
+
+    def shared(self) -> int | None:
+        """Return the percent of the time in which others use the GPU, if it is over `BUSY_PERCENT`; None if it is not,
+        or unknown. This process must have no kernel running."""
+        until, found = time.monotonic() + IDLE_S, Utilization()
+        while not self._library.nvmlDeviceGetUtilizationRates(self._device, ctypes.byref(found)):
+            if found.gpu <= BUSY_PERCENT:
+                return None
+            if time.monotonic() > until:
+                return int(found.gpu)
+            time.sleep(POLL_S)
+        return None
 
     def _number(self, function: str, kind: Callable[[], Any], *arguments: Any) -> int | None:
         value = kind()

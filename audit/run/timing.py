@@ -20,7 +20,7 @@ from audit.run.cuda import require_cuda
 from audit.run.event_writer import EventWriter
 from audit.run.harness import stated
 from audit.run.oracle import load_reference
-from audit.run.other_clocks import watch
+from audit.run.other_clocks import Watch, watch
 from audit.run.outputs import KeptOutputs
 from audit.run.stopwatch import Stopwatch, Timed, ceilings
 from audit.run.timing_requests import EMPTY, EMPTY_CALLS, GRAPHED, Protocol
@@ -37,6 +37,10 @@ def _interleaved(request: timing_requests.Interleaved, writer: EventWriter) -> E
     mark = _Mark()
     callables.use_disk_cache(request.inductor, workers=1)  # compiled already; more workers cost seconds
     reference, choice = load_reference(request.reference), random.Random(request.seed)
+    driver = watch(str(torch.cuda.get_device_properties(0).uuid))
+    if driver is not None and (shared := driver.shared()) is not None:
+        yield {"shared": shared}
+        return
     yield {"gpu": torch.cuda.get_device_name(0), "cost": reference.cost(request.shape)}
     stopwatch = Stopwatch()
     contents, answers = contents_of(request, reference, harness=_harness(request), choice=choice)
@@ -54,7 +58,7 @@ def _interleaved(request: timing_requests.Interleaved, writer: EventWriter) -> E
     yield mark("warm up")
     again = blocks.fastest()
     blocks.repeat(again, f"{AGAIN}{again}")
-    yield from _session(blocks, request)
+    yield from _session(blocks, request, driver)
     for name in blocks.dropped:
         del calls[name]
     yield from kept.written()
@@ -93,9 +97,8 @@ class _Mark:
         return {"part": part, "seconds": round(self._last - before, 3)}
 
 
-def _session(blocks: Blocks, request: timing_requests.Interleaved) -> Events:
+def _session(blocks: Blocks, request: timing_requests.Interleaved, driver: Watch | None) -> Events:
     """Run the blocks; yield the driver's state at each, and the samples, also where an exception ends the blocks."""
-    driver = watch(str(torch.cuda.get_device_properties(0).uuid))
     states: list[dict[str, Any]] = []
 
     def look(block: int) -> None:

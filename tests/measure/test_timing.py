@@ -253,6 +253,15 @@ def test_a_session_that_breaks_off_keeps_its_samples_and_says_so(tmp_path: Path)
     assert any(one.outcome == "error" and "timed out" in one.summary for one in result.findings)
 
 
+def test_nothing_is_timed_on_a_gpu_that_others_use(tmp_path: Path) -> None:
+    workers = StandIn(interleaved=lambda _: [{"shared": 93}])
+    result = measure.times(opened(workers, tmp_path), builds("wmma_split"), passed={"wmma_split"})
+    assert not result.measurements
+    (found,) = [one for one in result.findings if "others use" in one.summary]
+    assert (found.target, found.outcome) == ("ladder", "error")
+    assert found.summary == "not timed: others use this GPU 93 % of the time, and ratios may be far off"
+
+
 def test_a_baseline_that_fails_is_an_error_of_its_own(tmp_path: Path) -> None:
     failed = {"failed": "baseline:compile", "why": "BackendCompilerFailed: no Triton"}
     workers = StandIn(interleaved=lambda request: [*ladder(request), failed])

@@ -24,7 +24,7 @@ from audit.sandbox import surroundings
 NO_GPU = not torch.cuda.is_available()
 FOLDER = claims.load("triangular_mm")
 SIDE = 64
-OWN = ("eager", "eager_tf32", "blocked", "diagonals", "diagonals_tf32", "diagonals_fp16")
+OWN = ("eager", "eager_tf32", "blocked", "diagonals", "diagonals_tf32", "diagonals_fp16", "diagonals_bf16")
 
 
 @pytest.fixture
@@ -66,6 +66,31 @@ def test_the_baselines_are_timed_side_by_side(workers: Workers, tmp_path: Path) 
 @pytest.mark.skipif(not NO_GPU, reason="this machine has a GPU")
 def test_without_a_driver_nothing_is_watched() -> None:
     assert other_clocks.watch("00000000-0000-0000-0000-000000000000") is None
+
+
+class Driver:
+    """The driver's library, whose GPU was busy for those percentages, one a reading, and then for the last one."""
+
+    def __init__(self, *percentages: int) -> None:
+        self.left = [*percentages]
+
+    def nvmlDeviceGetUtilizationRates(self, _: Any, found: Any) -> int:  # noqa: N802  # the driver's own name
+        if not self.left:
+            return 3  # not supported, as for a part of a GPU
+        found._obj.gpu = self.left.pop(0) if len(self.left) > 1 else self.left[0]
+        return 0
+
+
+@pytest.mark.parametrize(
+    ("percentages", "shared"), [((0,), None), ((99, 40, 3), None), ((80, 61), 61), ((20,), None), ((), None)]
+)
+def test_a_gpu_is_shared_where_it_is_busy_while_this_process_waits(
+    percentages: tuple[int, ...], shared: int | None, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(other_clocks, "IDLE_S", 0.3)
+    watch = object.__new__(other_clocks.Watch)
+    vars(watch).update(_library=Driver(*percentages), _device=None)
+    assert watch.shared() == shared
 
 
 def test_baselines_are_those_of_the_claim_and_their_graphs() -> None:
