@@ -25,7 +25,7 @@ from audit.report.outcome import tone
 from audit.report.progress import Progress
 from audit.review import process as reviews
 from audit.review.process import Source
-from audit.run import environment, sandbox_check
+from audit.run import environment
 from audit.run.pool import Workers
 from audit.sandbox import command as sandboxed
 from audit.scheduler import Scheduler, jobs, places
@@ -121,7 +121,7 @@ class Audit(AbstractContextManager["Audit"]):
             self._main.cost()
             if self._gives_times:
                 self._timing = self._main.beside(self._prepare_timing)
-            self._writer.put_sandbox(sandbox_check.results(self._workers))
+            self._writer.put_sandbox(environment.sandbox(self._workers))
             self._progress.say(f"float64 results for {', '.join(case.label for case in self._main.device_run.cases)}")
 
     def lint(self) -> None:

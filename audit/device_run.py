@@ -11,9 +11,9 @@ from pathlib import Path
 
 import numpy as np
 
-from audit.build import second_compiler
 from audit.build.device import AuditDevice, BuiltVariant
 from audit.build.notes import failed_note
+from audit.build.second_compiler import Refusal, refusal_of
 from audit.claims import ClaimFolder
 from audit.claims.shapes import numbers
 from audit.claims.shapes.counting import scope_of
@@ -171,10 +171,10 @@ class DeviceRun:
             return Build(note, None)
         return Build(built.note, built)
 
-    def refusal(self, variant: Variant, note: BuildNote) -> second_compiler.Refusal | None:
+    def refusal(self, variant: Variant, note: BuildNote) -> Refusal | None:
         """What the compiler that the claimed kernel is written for says against it, where that note's build failed."""
         source, flags = self._folder.source_of(variant), self._folder.claim.protocol.of_the_text
-        return second_compiler.refusal_of(note, variant, source, kind=self.kind, flags=flags)
+        return refusal_of(note, variant, source, kind=self.kind, flags=flags)
 
     def verify(
         self,

@@ -17,7 +17,7 @@ from audit.model import BuildNote, Finding, Variant
 from audit.probes import PROBES
 from audit.record_writer import RecordWriter
 from audit.report.progress import Progress
-from audit.sandbox import machine
+from audit.sandbox import limits
 
 if TYPE_CHECKING:
     from audit.report.view import Tone
@@ -32,7 +32,7 @@ OF_THE_CLAIM = 5
 
 def jobs() -> int:
     """Variants at work at once on one device."""
-    return min(machine.jobs(), MOST_JOBS)
+    return min(limits.jobs(), MOST_JOBS)
 
 
 def places(devices: int) -> int:

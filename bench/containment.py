@@ -19,9 +19,9 @@ from measured import keep
 
 from audit import claims
 from audit.audit import Audit
-from audit.build.devices import choose
+from audit.build.device import choose
 from audit.report.progress import Progress
-from audit.run import sandbox_check
+from audit.run import environment
 from audit.run.pool import Workers
 from audit.sandbox import native
 from audit.scheduler import places
@@ -61,7 +61,7 @@ def main() -> None:
             print(f"{seconds[True]:7.2f} s inside the sandbox, {seconds[False]:7.2f} s without", flush=True)
     os.environ[native.WITHOUT] = ""
     with Workers(1) as workers:
-        limits = [limit.model_dump() for limit in sandbox_check.results(workers)]
+        limits = [limit.model_dump() for limit in environment.sandbox(workers)]
     ratio = statistics.median([row["walled_s"] / row["open_s"] for row in rows])
     print(f"ratio {ratio:.3f}, aim below {AIM}")
     values = {

@@ -26,7 +26,7 @@ import audit
 from audit import claims
 from audit.apps import cli
 from audit.run.pool import SharedProcess, Workers
-from audit.sandbox import machine
+from audit.sandbox import limits
 
 ROOT = Path(audit.__file__).parent
 AUDITS = ROOT.parent
@@ -117,7 +117,7 @@ def figures(name: str, device: str) -> dict[str, object]:
         "sessions_of_the_reference": sessions.counts["reference"],
         "device": device,
         "sessions": sessions.by_kind(),
-        "processor": f"{machine.cores()} cores, {platform.machine()}",
+        "processor": f"{limits.cores()} cores, {platform.machine()}",
     }
 
 

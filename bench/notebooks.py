@@ -26,7 +26,7 @@ from audit.apps.batch.jobs import python_path
 from audit.apps.notebook.preflight import look
 from audit.apps.pages import notebooks
 from audit.apps.pages.site import EXECUTED
-from audit.sandbox import machine
+from audit.sandbox import limits
 
 AUDITS = ("audit_claim", "batch", "your_kernel")
 WRITTEN = ("your_kernel.cu", "your_reference.py")
@@ -60,7 +60,7 @@ def run(name: str, device: str, scratch: Path) -> dict[str, Any]:
 def where(device: str) -> str:
     """The GPU, or how many cores were there without one."""
     gpu = None if device == "emulated" else look().gpu
-    return f"{machine.cores()} cores without a GPU" if gpu is None else gpu.name
+    return f"{limits.cores()} cores without a GPU" if gpu is None else gpu.name
 
 
 def kept(values: dict[str, Any]) -> None:

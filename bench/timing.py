@@ -44,7 +44,7 @@ from audit.run.oracle import load_reference  # noqa: E402
 from audit.run.outputs import KeptOutputs  # noqa: E402
 from audit.run.ratios import Ratio, Samples, pooled, ratio  # noqa: E402
 from audit.run.stopwatch import Stopwatch, Timed  # noqa: E402
-from audit.sandbox import machine  # noqa: E402
+from audit.sandbox import limits  # noqa: E402
 
 SIDE = 4096
 VARIANTS = ("register_blocked", "wmma_split", "wmma_f16")
@@ -70,7 +70,7 @@ def main() -> None:
     began, card = time.monotonic(), gpu.find()
     until = began + asked.deadline
     numbers: dict[str, Any] = {"gpu": card.name, "driver": card.driver, "torch": torch.__version__,
-                               "cores": machine.cores(), "utc": time.strftime("%Y-%m-%d", time.gmtime())}  # fmt: skip
+                               "cores": limits.cores(), "utc": time.strftime("%Y-%m-%d", time.gmtime())}  # fmt: skip
 
     def keep(figure: str, found: Any) -> None:
         numbers[figure] = found

@@ -14,7 +14,7 @@ from typing import Any
 from audit import claims
 from audit.apps.check_sources import Source, files
 from audit.audit import Audit
-from audit.build.devices import choose, secondary_devices
+from audit.build.device import choose, secondary_devices
 from audit.claims import importers
 from audit.claims.importers import writer
 from audit.claims.importers.material import Given

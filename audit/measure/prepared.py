@@ -30,7 +30,7 @@ from audit.probes.variations import LIMIT_S
 from audit.run.pool import Reply, SharedProcess, Workers
 from audit.run.requests import Cases
 from audit.run.timing_requests import Compiled
-from audit.sandbox import machine
+from audit.sandbox import limits
 
 
 def cases(
@@ -72,7 +72,7 @@ def compile_ahead(process: Workers | SharedProcess, *, reference: Path, shape: S
             reference=reference,
             inputs=(inputs,),
             compiled=AHEAD,
-            compile_workers=1 if is_whole(store) else machine.jobs(),
+            compile_workers=1 if is_whole(store) else limits.jobs(),
             inductor=load_cache(store, caches),
             folder=results,
             caches=caches,

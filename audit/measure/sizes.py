@@ -21,7 +21,7 @@ from audit.model import Finding, Measurement, Shape
 from audit.model.errors import BadInput
 from audit.probes.answer import label
 from audit.probes.cases import Case
-from audit.sandbox import machine
+from audit.sandbox import limits
 
 NAME = "times_at_sizes"
 LIMIT_S, LEAST_S = 60.0, 5.0
@@ -72,7 +72,7 @@ def refused(claimed: Case, shape: Shape, memory: int, left_s: float) -> str:
     square of a size; empty where there is."""
     changed = [shape[name] / size for name, size in claimed.shape.items() if shape[name] != size]
     needed = NEEDED * claimed.bytes * max(changed) ** max(2, len(changed))
-    here = min(memory, machine.memory_bytes())
+    here = min(memory, limits.memory_bytes())
     if needed > here:
         return f"its session may need {needed / GIB:.1f} GiB of memory, and there are {here / GIB:.1f} GiB"
     return "" if left_s >= LEAST_S else f"the {LIMIT_S:g} s for other sizes were spent"

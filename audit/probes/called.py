@@ -14,7 +14,7 @@ import numpy.typing as npt
 from audit.model.errors import AuditError, Unsupported
 from audit.probes.compare import Array
 from audit.run import results
-from audit.run.channel import ProtocolViolation
+from audit.run.wire import ProtocolViolation
 
 Run = Literal["claim", "reference", "plant"]
 Step = Mapping[str, Any]

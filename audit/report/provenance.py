@@ -7,10 +7,9 @@ from audit.model import BuildNote, Device, Record, store
 from audit.report.messages import Recorded, headings, joined, message
 from audit.report.quantities import NONE, capability, number
 from audit.report.view import Block, Code, Section, Table
-from audit.run import sandbox_check
 from audit.sandbox import check
 
-DOES = {**check.LIMITS, **sandbox_check.FORMER}
+DOES = {**check.LIMITS, **check.FORMER}
 """What each limit of the sandbox does, by its name."""
 
 

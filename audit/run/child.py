@@ -15,8 +15,8 @@ from contextlib import suppress
 from typing import IO, Any, NoReturn
 
 from audit.run import requests, wire
-from audit.run.channel import Channel, ProtocolViolation
 from audit.run.event_writer import EventWriter
+from audit.run.wire import Channel, ProtocolViolation
 from audit.sandbox import processes
 from audit.sandbox.policy import Policy, enforce
 from audit.sandbox.processes import Usage

@@ -1,11 +1,15 @@
 """Runs in a child: the emulated device of a session, for `.cu` variants and `.py` ones.
 
-CUDA texts in a `.py` run in the emulator and Triton kernels in Triton's interpreter; torch runs on the CPU.
+CUDA texts in a `.py` run in the emulator and Triton kernels in Triton's interpreter; torch runs on the CPU. The clocks
+of the module `time` can stand still during claimed calls, see `PythonClocks`.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from functools import cache
 from types import ModuleType
 from typing import Any
 
@@ -19,9 +23,11 @@ from audit.model import Harness
 from audit.run.device import SessionDevice
 from audit.run.fake_cuda_tensors import FakeCuda, fake_cuda
 from audit.run.outputs import spanned
-from audit.run.python_clocks import python_clocks
 from audit.run.triton_compiled import Compiled
 from audit.run.triton_interpreter import Interpreted
+
+CLOCKS = ("time", "monotonic", "perf_counter", "process_time")
+TICK_NS = 100
 
 
 class Emulated(SessionDevice):
@@ -140,3 +146,59 @@ class EmulatedPython(Emulated):
                 for key, found in events.items()
             }
         return {**events, "reports": [*events["reports"], *(self._triton.failures() if self._triton else ())]}
+
+
+class PythonClocks:
+    """The replaced functions of the module `time`; `still` is whether they stand still inside `call`.
+
+    Calls are slow on the emulated device. While the clocks stand still, time goes on by a tick a reading and by what is
+    slept, so that calls seem to follow one another at once, as in `build/emulated/runtime/host_clock.cpp`.
+    """
+
+    def __init__(self) -> None:
+        self.still = False
+        self._called = False
+        self._passed_ns = 0
+        for name in CLOCKS:
+            reading = self._reading(getattr(time, f"{name}_ns"))
+            setattr(time, f"{name}_ns", reading)
+            setattr(time, name, _in_seconds(reading))
+        setattr(time, "sleep", self._sleeping(time.sleep))  # noqa: B010
+
+    @contextmanager
+    def call(self) -> Iterator[None]:
+        """Within it claimed code runs; the kit's own readings are those of the machine."""
+        self._called = True
+        try:
+            yield
+        finally:
+            self._called = False
+
+    def _reading(self, clock: Callable[[], int]) -> Callable[[], int]:
+        began: list[int] = []
+
+        def read() -> int:
+            if not (self.still and self._called):
+                return clock()
+            began[:] = began or [clock() - self._passed_ns]
+            self._passed_ns += TICK_NS
+            return began[0] + self._passed_ns
+
+        return read
+
+    def _sleeping(self, sleep: Callable[[float], None]) -> Callable[[float], None]:
+        def slept(seconds: float) -> None:
+            sleep(seconds)
+            self._passed_ns += round(seconds * 1e9) if self._called else 0
+
+        return slept
+
+
+def _in_seconds(reading: Callable[[], int]) -> Callable[[], float]:
+    return lambda: reading() / 1e9
+
+
+@cache
+def python_clocks() -> PythonClocks:
+    """Return the clocks of this process, replaced once and for good."""
+    return PythonClocks()

@@ -19,7 +19,7 @@ from typing import Any
 import torch
 
 from audit.run import results
-from audit.run.channel import BEGUN, EVENT, HEADER, NONCE_BYTES, PART, SERVED
+from audit.run.wire import BEGUN, EVENT, HEADER, NONCE_BYTES, PART, SERVED
 
 CHUNK = 48 << 10
 LOWEST, SPREAD = 48, 64

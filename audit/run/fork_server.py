@@ -15,7 +15,6 @@ import os
 import signal
 import socket
 import sys
-from collections.abc import Iterator
 from contextlib import suppress
 from pathlib import Path
 
@@ -24,18 +23,12 @@ import torch.fx.experimental.symbolic_shapes  # imports sympy once, not in each 
 import torch.utils.serialization  # which `torch.load` would import in each session
 
 from audit.build.names import FOLDERS
-from audit.build.settings import (
-    CheckedSettings,
-    CudaPythonSettings,
-    DeviceSettings,
-    EmulatedPythonSettings,
-    EmulatedSettings,
-)
+from audit.build.settings import CheckedSettings, CudaPythonSettings
 from audit.run import launches, oracle, requests, session, timing, wire
 from audit.run.child import Child, Serve, inspectable
 from audit.run.event_writer import EventWriter
 from audit.run.requests import Request
-from audit.sandbox import attempts, machine, native, processes
+from audit.sandbox import attempts, limits, native, processes
 from audit.sandbox.namespaces import become_first
 from audit.sandbox.policy import Policy
 from audit.sandbox.policy import prepare as prepare_policy
@@ -119,37 +112,25 @@ _SLACK_S = 30.0
 def policy_of(request: Request) -> Policy:
     """Return the policy for the process that serves a request, and later ones if it is kept."""
     shared, devices = request.shared_folders, request.devices
-    reads = shared.reads if shared else request.inputs
+    checkers = [one.sanitizer for one in devices if isinstance(one, CheckedSettings)]
+    reads = [
+        *(shared.reads if shared else request.inputs),
+        *([] if request.reference is None else [request.reference.parent]),
+        *(file.parent for one in devices for file in one.digests),  # a build has a folder of its own
+        *(Path(os.path.realpath(checker)).parents[1] for checker in checkers),
+    ]
     writes = [str(path) for path in ((shared.results,) if shared else request.writes)]
     caches = shared.caches if shared else request.caches
-    claim = [] if request.reference is None else [request.reference.parent]
     environments = [one.environment for one in devices if isinstance(one, CudaPythonSettings)]
     compilers = [environment[name] for environment in environments for name in FOLDERS if name in environment]
     return Policy(
-        reads=[str(path) for path in (*reads, *claim, *(path for one in devices for path in _build_folders(one)))],
+        reads=list(dict.fromkeys(map(str, reads))),
         writes=writes,
         caches=[*([str(caches)] if caches else []), *compilers],  # of a `.py` variant: no other source uses them
-        network=any(isinstance(one, CheckedSettings) for one in devices),
-        processor_s=None if request.keep else (request.limit_s + _SLACK_S) * machine.cores(),
+        network=bool(checkers),
+        processor_s=None if request.keep else (request.limit_s + _SLACK_S) * limits.cores(),
         home=next(iter(writes), None),
     )
-
-
-def _build_folders(settings: DeviceSettings) -> Iterator[Path]:
-    """Yield the folders of the files that a device loads; a build has a folder of its own."""
-    if isinstance(settings, EmulatedSettings):
-        yield from (settings.library.parent, settings.runtime.parent)
-    elif isinstance(settings, EmulatedPythonSettings):
-        yield from (settings.runtime.parent, settings.python.parent)
-        yield from (library.parent for library, _ in settings.libraries.values())
-    elif isinstance(settings, CudaPythonSettings):
-        yield settings.python.parent
-        if settings.folder is not None:
-            yield settings.folder
-    else:
-        yield from (file.parent for file in (settings.library, settings.binding) if file is not None)
-        if isinstance(settings, CheckedSettings):
-            yield Path(os.path.realpath(settings.sanitizer)).parents[1]
 
 
 if __name__ == "__main__":

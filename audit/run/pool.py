@@ -21,12 +21,11 @@ from audit.build.emulated.cache import cache_folder
 from audit.model.errors import WorkerFailed
 from audit.model.sanitizer import TERMINAL_ESCAPE
 from audit.run import protocol, wire
-from audit.run.channel import ProtocolViolation
 from audit.run.oracle_cache import OracleCache
 from audit.run.requests import Folders, OracleRequest, Release
 from audit.run.results import Results
 from audit.run.supervisors import Supervisor, fork_server, release
-from audit.run.wire import AnyRequest
+from audit.run.wire import AnyRequest, ProtocolViolation
 
 SWITCH_S = 0.0005
 """The interpreter's switch interval. The judge's threads compare arrays in many short calls of numpy and wait for the

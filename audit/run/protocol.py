@@ -13,7 +13,7 @@ from typing import Any
 from pydantic import TypeAdapter, ValidationError
 
 from audit.run import event_models, requests, timing_requests, wire
-from audit.run.channel import ProtocolViolation
+from audit.run.wire import ProtocolViolation
 
 Event = dict[str, Any]
 Ordered = Callable[[Any, Sequence[Event], bool], None]

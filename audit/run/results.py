@@ -18,7 +18,7 @@ import numpy as np
 import numpy.typing as npt
 import xxhash
 
-from audit.run.channel import ProtocolViolation
+from audit.run.wire import ProtocolViolation
 from audit.sandbox.limits import GIB, of_this_machine
 
 ITEM_BYTES = 8

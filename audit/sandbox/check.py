@@ -28,6 +28,8 @@ LIMITS: Mapping[str, str] = {
     "scratch": "temporary files and shared memory of its own, limited in size",
 }
 """The effect of each part on a session or compiler inside it, by name, in the order of the report."""
+FORMER: Mapping[str, str] = {"keys": "gets a key for what it tells only where the kit's own code waits for one"}
+"""A part that records of earlier versions have."""
 Ask = Callable[[attempts.Targets], Mapping[str, str]]
 
 

@@ -14,7 +14,7 @@ import signal
 import sys
 from typing import Any, NoReturn
 
-from audit.sandbox import machine, native, processes
+from audit.sandbox import limits, native, processes
 from audit.sandbox.limits import Bounds
 from audit.sandbox.namespaces import become_first, wait_for
 from audit.sandbox.policy import Policy, enforce
@@ -67,7 +67,7 @@ def _run(request: dict[str, Any], limit: Bounds) -> NoReturn:
             caches=request["caches"],
             rules=[(path, rights) for path, rights in request["rules"]],
             network=request["network"],
-            processor_s=request["limit_s"] * machine.cores() + _SLACK_S,
+            processor_s=request["limit_s"] * limits.cores() + _SLACK_S,
             home=request["home"],
             limit=limit,
         )

@@ -24,7 +24,7 @@ import torch
 from screen import SEED, item, tasks
 
 from audit import claims
-from audit.build.devices import choose
+from audit.build.device import choose
 from audit.device_run import DeviceRun
 from audit.judge.answers import result_state
 from audit.model import BuildNote, Finding

@@ -32,8 +32,7 @@ from l1_screen import SEED, Row, item, named, rows
 from audit import claims
 from audit.build.cuda.compile import compiler_words
 from audit.build.cuda.device import CudaVariant
-from audit.build.device import BuiltVariant
-from audit.build.devices import choose
+from audit.build.device import BuiltVariant, choose
 from audit.build.emulated.device import EmulatedVariant
 from audit.build.settings import CudaPython, EmulatedPythonSettings
 from audit.claims import ClaimFolder

@@ -34,8 +34,7 @@ from choose import ORDER
 from audit import claims, judge
 from audit.audit import Audit
 from audit.build.cuda.device import PUBLISHED, CudaDevice
-from audit.build.device import Levels
-from audit.build.devices import choose
+from audit.build.device import Levels, choose
 from audit.claims import importers
 from audit.claims.importers import writer
 from audit.claims.importers.material import Given

@@ -33,8 +33,7 @@ from audit import claims, judge
 from audit.audit import Audit
 from audit.build.cuda import gpu
 from audit.build.cuda.device import PUBLISHED, CudaDevice
-from audit.build.device import AuditDevice, Levels
-from audit.build.devices import choose
+from audit.build.device import AuditDevice, Levels, choose
 from audit.claims import ClaimFolder
 from audit.device_run import DeviceRun
 from audit.measure import DO_BENCH, Session, compared, median_ms, speedup

@@ -7,7 +7,7 @@ import pytest
 
 from audit import claims
 from audit.build.cuda import gpu, toolchain
-from audit.build.devices import choose
+from audit.build.device import choose
 from audit.model.errors import BadInput
 
 H100 = gpu.Gpu("NVIDIA H100", 90, "580.159.04", 81559, (13, 0))

@@ -14,7 +14,7 @@ import pytest
 from audit.build.cuda.gpu import Gpu
 from audit.build.cuda.toolchain import Toolchain
 from audit.build.python import cuda
-from audit.build.python.dropped_targets import may_be_left_out, oldest, parted
+from audit.build.python.cuda import may_be_left_out, oldest, parted
 
 NVCC = "nvcc 13.0.88"
 SEEN: dict[str, Any] = {"dropped": ["-arch=sm_70"]}
@@ -73,13 +73,13 @@ def test_a_refusal_names_the_flag_and_finds_the_words_of_a_verbose_build() -> No
 
 IN_PLACE_OF_TORCH = """
 from torch.utils import cpp_extension
-from audit.build.python import child
+from audit.build.python import cuda
 
 def refuse(*given, **named):
     raise RuntimeError(" ".join(named["extra_cuda_cflags"]))
 
 cpp_extension.load_inline = refuse
-child.main()
+cuda.main()
 """
 
 

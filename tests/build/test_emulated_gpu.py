@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from audit import claims
-from audit.build.devices import choose
+from audit.build.device import choose
 from audit.build.emulated.device import capability_named
 from audit.model import Claim, Variant
 from audit.model.claim import Speedup

@@ -16,7 +16,7 @@ from audit.apps.batch.screening import Asked
 from audit.apps.batch.state import SCREENING, Attempt, ItemState, RunState, StageRun
 from audit.model.errors import BadInput, WorkerFailed
 from audit.report.progress import Progress
-from audit.sandbox import machine
+from audit.sandbox import limits
 from tests.funnel.made import Answering, claim, items
 
 
@@ -101,8 +101,8 @@ def test_what_cannot_be_asked_says_why_and_goes_on(tmp_path: Path) -> None:
 def test_as_many_items_are_at_work_as_cores_and_memory_hold(
     monkeypatch: pytest.MonkeyPatch, cores: int, gib: int, slots: int
 ) -> None:
-    monkeypatch.setattr(machine, "cores", lambda _: cores)
-    monkeypatch.setattr(machine, "memory_bytes", lambda _: gib * machine.GIB)
+    monkeypatch.setattr(limits, "cores", lambda _: cores)
+    monkeypatch.setattr(limits, "memory_bytes", lambda _: gib * limits.GIB)
     at_once = {stage.name: stage.slots for stage in screening.STAGES}
     assert at_once == {"lint": slots, "review": slots, "emulated": slots, "gpu": 1}
 

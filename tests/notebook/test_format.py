@@ -17,7 +17,7 @@ from audit.apps import notebook
 from audit.apps.explore import choice
 from audit.apps.notebook.form import LEAST_ROUNDS, MOST_ROUNDS, AuditForm, Form
 from audit.apps.pages import notebooks
-from audit.build.devices import CHOICES
+from audit.build.device import CHOICES
 from audit.report.messages import LANGUAGES
 from tests.conftest import some
 

@@ -33,15 +33,15 @@ FILES = {path.stem: record_sentences.texts(path) for path in (TEXTS / "ja").glob
 SENTENCES = [english for texts in FILES.values() for english in texts]
 WRITERS = (
     "lint/floors.py judge model/errors.py probes measure review/rules review/repairs review/rule.py review/reach.py "
-    "review/hints.py build/notes.py run/answers.py run/channel.py run/correctness.py run/outputs.py run/pool.py "
-    "run/protocol.py run/results.py run/sandbox_check.py run/sanitizer_log.py run/supervisors.py "
+    "review/hints.py build/notes.py run/answers.py run/wire.py run/correctness.py run/outputs.py run/pool.py "
+    "run/protocol.py run/results.py run/environment.py run/sanitizer_log.py run/supervisors.py "
     "sandbox/attempts.py sandbox/processes.py"
 ).split()
 """The modules whose texts come into records as sentences."""
 NOT_IN_RECORDS = re.compile(
     r"that it speaks of was|unknown precision|workers' parent process|no C\+\+ compiler|does not compile \0|"
     r"had not compiled|battery at|views at|other inputs without|"
-    r"launches at|callables timed|\\|^\nlaunch_geometry|^\nfallback"
+    r"launches at|callables timed|model name|\\|^\nlaunch_geometry|^\nfallback"
 )
 STATES = {state for kind in (VerdictName, ResultState, TaskState, RatioState) for state in get_args(kind)}
 """Words of a record that code compares with; each has a pattern of its own."""

@@ -11,7 +11,8 @@ from typing import Any
 
 import pytest
 
-from audit.run.channel import (
+from audit.run.event_writer import CHUNK, LOWEST, SPREAD, EventWriter
+from audit.run.wire import (
     BEGUN,
     EVENT,
     HEADER,
@@ -25,7 +26,6 @@ from audit.run.channel import (
     ProtocolViolation,
     Transcript,
 )
-from audit.run.event_writer import CHUNK, LOWEST, SPREAD, EventWriter
 
 EVENTS = [{"step": 0}, {"text": "x" * (2 * CHUNK)}, {}]
 

@@ -10,9 +10,9 @@ import pytest
 import torch
 
 from audit.run import results
-from audit.run.channel import ProtocolViolation
 from audit.run.event_writer import EventWriter
 from audit.run.results import Results, Writer, digest_of
+from audit.run.wire import ProtocolViolation
 
 BYTES = b"twelve bytes"
 DIGEST = digest_of(BYTES)

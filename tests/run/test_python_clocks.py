@@ -7,8 +7,8 @@ from pathlib import Path
 import pytest
 
 from audit.build.names import QUICK
+from audit.run.emulated import CLOCKS
 from audit.run.pool import Workers
-from audit.run.python_clocks import CLOCKS
 from tests.run.test_python_session import asked, value
 
 GAP = """

@@ -29,11 +29,12 @@ CONFIGURATION = Configuration(
     lane_word=0,
     kernel_seconds=1.0,
 )
+LIBRARY, RUNTIME = Path("/cache/kernels/k-1/kernel.so"), Path("/cache/runtime/r/lib.so")
 EMULATED = EmulatedSettings(
-    digests={},
-    library=Path("/cache/kernels/k-1/kernel.so"),
+    digests={LIBRARY: "1", RUNTIME: "2"},
+    library=LIBRARY,
     header_set="h",
-    runtime=Path("/cache/runtime/r/lib.so"),
+    runtime=RUNTIME,
     configuration=CONFIGURATION,
 )
 
@@ -65,7 +66,7 @@ def test_other_inputs_are_written_beside_the_first() -> None:
 def test_a_python_variant_keeps_what_it_compiles_in_its_own_folders() -> None:
     values = {"TRITON_CACHE_DIR": "/cache/python/kept-1/triton", "PATH": "/usr/bin"}
     device = CudaPythonSettings(
-        digests={},
+        digests={Path("/cache/python/a/k.py"): "1"},
         python=Path("/cache/python/a/k.py"),
         init_inputs=[],
         folder=None,
@@ -88,13 +89,13 @@ def test_a_process_for_several_sessions_opens_what_holds_for_all() -> None:
 def test_a_session_on_a_gpu_gets_neither_a_network_nor_the_folder_beside_the_kit() -> None:
     note = BuildNote(variant="k", optimisation="fast", outcome="built", header_set="fast",
                      compiler=None, flags=(), seconds=1.0, from_cache=False)  # fmt: skip
-    built = CudaVariant(note=note, loaded=CudaLibrary(library=Path("/cache/fast/k-1/host.so"), module="", digests={}))
+    library = Path("/cache/fast/k-1/host.so")
+    built = CudaVariant(note=note, loaded=CudaLibrary(library=library, module="", digests={library: "1"}))
     policy = policy_of(session(built.settings(memory="plain", order="forward", check=False)))
     assert (policy.reads, policy.network) == (["/scratch/0.inputs.pt", "/cache/fast/k-1"], False)
 
 
 def test_the_access_checker_gets_a_network_of_its_own() -> None:
-    checker = CheckedSettings(
-        digests={}, library=Path("/c/m.so"), module="m", sanitizer=Path("/usr/local/cuda/bin/checker")
-    )
-    assert policy_of(session(checker)).network
+    checker = CheckedSettings(digests={}, library=Path("/c/m.so"), module="m", sanitizer=Path("/toolkit/bin/checker"))
+    policy = policy_of(session(checker))
+    assert policy.network and "/toolkit" in policy.reads

@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 
 from audit.model.run_directory import is_free
-from audit.run import sandbox_check
+from audit.run import environment
 from audit.run.pool import Reply, Workers
 from audit.sandbox import check
 from tests.run.test_pool import FINE, REFERENCE, ask, request_for
@@ -35,7 +35,7 @@ def up(name: str) -> None:
 
 
 def test_around_sessions_stand_the_walls_that_stand_around_commands(workers: Workers) -> None:
-    assert sandbox_check.results(workers) == check.around_commands()
+    assert environment.sandbox(workers) == check.around_commands()
 
 
 def test_a_session_sees_no_token_and_no_other_file_of_the_audit(workers: Workers, tmp_path: Path) -> None:

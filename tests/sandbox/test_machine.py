@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from audit.sandbox import machine
+from audit.sandbox import limits
 
 VERSION_1 = {
     "proc/self/cgroup": "4:memory:/pod/one\n1:cpu,cpuacct:/pod/one\n0::/\n",
@@ -46,7 +46,7 @@ def root(folder: Path, files: dict[str, str]) -> Path:
 )
 def test_a_quota_of_version_1_counts_in_cores(tmp_path: Path, quota: str, cores: int) -> None:
     own = {"sys/fs/cgroup/cpu,cpuacct/pod/one/cpu.cfs_quota_us": quota}
-    assert machine.cores(root(tmp_path, VERSION_1 | own)) == cores
+    assert limits.cores(root(tmp_path, VERSION_1 | own)) == cores
 
 
 @pytest.mark.parametrize(
@@ -56,7 +56,7 @@ def test_a_quota_of_version_1_counts_in_cores(tmp_path: Path, quota: str, cores:
 )  # fmt: skip
 def test_the_least_quota_of_a_group_and_those_above_it_counts(tmp_path: Path, own: str, above: str, cores: int) -> None:
     files = {"sys/fs/cgroup/pod/one/cpu.max": own, "sys/fs/cgroup/pod/cpu.max": above}
-    assert machine.cores(root(tmp_path, VERSION_2 | files)) == cores
+    assert limits.cores(root(tmp_path, VERSION_2 | files)) == cores
 
 
 @pytest.mark.parametrize("path", ["/docker/1f", "/docker/1f/below", "/../../elsewhere", "/system.slice"])
@@ -67,31 +67,31 @@ def test_a_container_finds_its_limit_where_its_own_group_is_mounted(tmp_path: Pa
         "sys/fs/cgroup/cpu.max": "200000 100000\n",
         "sys/fs/cgroup/memory.max": "1073741824\n",
     }
-    assert machine.cores(root(tmp_path, files)) == 2
-    assert machine.memory_bytes(tmp_path) == 1 << 30
+    assert limits.cores(root(tmp_path, files)) == 2
+    assert limits.memory_bytes(tmp_path) == 1 << 30
 
 
 def test_memory_is_the_machines_unless_a_group_has_less(tmp_path: Path) -> None:
-    whole = machine.memory_bytes(root(tmp_path, VERSION_1))
+    whole = limits.memory_bytes(root(tmp_path, VERSION_1))
     assert whole == os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
     root(tmp_path, {"sys/fs/cgroup/memory/pod/one/memory.limit_in_bytes": "12000000\n"})
-    assert machine.memory_bytes(tmp_path) == 12_000_000
+    assert limits.memory_bytes(tmp_path) == 12_000_000
 
 
 @pytest.mark.parametrize(("gib", "jobs"), [(1, 1), (5, 2)])
 def test_memory_bounds_the_jobs_where_the_cores_would_take_more(tmp_path: Path, gib: int, jobs: int) -> None:
     limit = {"sys/fs/cgroup/pod/memory.max": f"{gib << 30}\n"}
-    assert machine.jobs(root(tmp_path, VERSION_2 | limit)) == jobs
+    assert limits.jobs(root(tmp_path, VERSION_2 | limit)) == jobs
 
 
 def test_a_machine_without_control_groups_has_the_cores_of_the_affinity(tmp_path: Path) -> None:
-    assert machine.cores(tmp_path) == 16
+    assert limits.cores(tmp_path) == 16
 
 
 def test_a_process_held_to_one_core_counts_one() -> None:
-    code = "import os; from audit.sandbox import machine; os.sched_setaffinity(0, {min(os.sched_getaffinity(0))}); "
+    code = "import os; from audit.sandbox import limits; os.sched_setaffinity(0, {min(os.sched_getaffinity(0))}); "
     done = subprocess.run(
-        [sys.executable, "-c", code + "print(machine.cores(), machine.jobs())"],
+        [sys.executable, "-c", code + "print(limits.cores(), limits.jobs())"],
         capture_output=True,
         text=True,
         check=True,

@@ -22,7 +22,7 @@ from audit.apps.batch.notebooks import Notebooks, finished
 from audit.apps.batch.run import Run, held
 from audit.apps.batch.state import ENDED, SCREENING, StageName
 from audit.apps.commands.declare import Arg, Device
-from audit.build.devices import CHOICES
+from audit.build.device import CHOICES
 from audit.model.errors import AuditError, BadInput
 from audit.report import terminal
 from audit.report.progress import Progress

@@ -20,7 +20,7 @@ from audit.apps.batch.state import End, Job
 from audit.build.cuda import toolchain
 from audit.build.cuda.gpu import LOCK_FILE as VARIABLE
 from audit.model.errors import BadInput
-from audit.sandbox import machine
+from audit.sandbox import limits
 
 if TYPE_CHECKING:
     from audit.apps.batch.ray_jobs import RayJobs
@@ -135,7 +135,7 @@ def opened(
         device = place.device
     else:
         device, named = _here(device, gpus, jobs)
-        place = LocalJobs(jobs=jobs or machine.jobs() + 1, gpus=named, locks=out, held=lock)
+        place = LocalJobs(jobs=jobs or limits.jobs() + 1, gpus=named, locks=out, held=lock)
     try:
         yield place, device
     finally:

@@ -17,7 +17,7 @@ from audit.apps.batch.run import guarded
 from audit.apps.batch.state import ENDED, Attempt, ItemState, StageName
 from audit.audit import Audit
 from audit.build.cuda import gpu, toolchain
-from audit.build.devices import choose
+from audit.build.device import choose
 from audit.build.emulated.device import device_for
 from audit.claims import ClaimFolder
 from audit.lint import floors
@@ -33,7 +33,7 @@ from audit.run import environment
 from audit.run.oracle_cache import OracleCache
 from audit.run.pool import Workers
 from audit.run.requests import Cases
-from audit.sandbox import machine
+from audit.sandbox import limits
 
 RECORDS = "records"
 AT_A_TIME = 64
@@ -81,7 +81,7 @@ class Screen:
     @property
     def slots(self) -> int:
         """See `Stage`."""
-        return machine.jobs() if self.in_parallel else 1
+        return limits.jobs() if self.in_parallel else 1
 
     def stop(self) -> None:
         """See `Stage`: the sessions of an item have limits of their own."""

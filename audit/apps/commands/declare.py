@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from inspect import Parameter, signature
 from typing import Annotated, Any, get_args, get_origin, get_type_hints
 
-from audit.build.devices import CHOICES
+from audit.build.device import CHOICES
 
 
 @dataclass(frozen=True)

@@ -14,7 +14,7 @@ from audit.apps.notebook import form as forms
 from audit.apps.notebook.form import OneAuditForm
 from audit.apps.notebook.shown import bar, fetched, uploaded
 from audit.audit import Audit
-from audit.build.devices import choose, secondary_devices
+from audit.build.device import choose, secondary_devices
 from audit.claims import ClaimFolder, importers
 from audit.claims.importers import writer
 from audit.claims.importers.imported import NO_FIGURES, Figure, Imported

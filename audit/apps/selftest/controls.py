@@ -16,7 +16,7 @@ from audit import claims, judge
 from audit.apps.selftest.record import Check, Row, SelfTest, read, write
 from audit.apps.selftest.score import row
 from audit.audit import Audit
-from audit.build.devices import choose
+from audit.build.device import choose
 from audit.claims import ClaimFolder
 from audit.model import Finding, Record, Variant
 from audit.model.errors import BadInput

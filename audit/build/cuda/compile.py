@@ -1,4 +1,8 @@
-"""Run torch's extension builder in a child process, inside the sandbox, and return the compiler's own messages."""
+"""Run torch's extension builder in a child process, inside the sandbox, and return the compiler's own messages.
+
+The child is `python -m audit.build.cuda.compile REQUEST`, a JSON with `name`, `source`, `flags`, `includes`, `folder`.
+Its exit code is 0 only if the module builds and loads.
+"""
 
 from __future__ import annotations
 
@@ -60,7 +64,7 @@ def compile_module(
         "includes": folders,
         "folder": str(folder),
     }
-    code, words = run_child("audit.build.cuda.child", request, env=environment(arch, toolchain), folder=folder)
+    code, words = run_child("audit.build.cuda.compile", request, env=environment(arch, toolchain), folder=folder)
     if code:
         raise CompileError(words or f"error: the builder ended with code {code}", header_set=HEADER_SET)
     return folder / f"{module}.so"
@@ -90,3 +94,27 @@ def compiler_words(log: str) -> str:
     lines = [line for line in log.splitlines() if line.strip()]
     words = [line for line in lines if not _BUILDER_LINE.match(line)]
     return _FOLDERS.sub("", "\n".join(words or lines))
+
+
+def main() -> int:
+    """In the child: build `<folder>/<name>.so` and load it, which reveals a missing symbol."""
+    from torch.utils.cpp_extension import load  # imported by the child alone
+
+    request = json.loads(sys.argv[1])
+    try:
+        load(
+            request["name"],
+            [request["source"]],
+            extra_cuda_cflags=request["flags"],
+            extra_include_paths=request["includes"],
+            build_directory=request["folder"],
+            verbose=False,
+        )
+    except (RuntimeError, ImportError) as error:
+        print(error)
+        return 1
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -22,7 +22,6 @@ from audit.build.emulated import (
     preprocess,
     ptx,
     rewrite,
-    rewrite_shared,
     rewrite_variables,
     toolchain,
 )
@@ -55,7 +54,7 @@ _MISSING = re.compile(
 _UNDECLARED = re.compile(r"[‘'](\w+)[’'] was not declared")
 _OF_A_LIBRARY = re.compile(r"(?::(?P<line>\d+))?:\d+: error: .*(?:\b(?P<cub>cub::)|[‘'](?P<name>cublas\w+))")
 _DYNAMIC = (
-    rf"[‘'](?P<{{}}>[^’'\n]*?)(?:\w+::|{{{{anonymous}}}}::)*{rewrite_shared.DYNAMIC}(?P<{{}}>\w+)(?P<{{}}>[^’'\n]*)"
+    rf"[‘'](?P<{{}}>[^’'\n]*?)(?:\w+::|{{{{anonymous}}}}::)*{rewrite_variables.DYNAMIC}(?P<{{}}>\w+)(?P<{{}}>[^’'\n]*)"
 )
 _TWO_TYPES = re.compile(
     r"^(?P<place>\S+:\d+):\d+: error: (?:conflicting declaration )?"

@@ -13,7 +13,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from audit.build.emulated import rewrite_arithmetic, rewrite_limits, rewrite_shared, rewrite_variables, toolchain
+from audit.build.emulated import rewrite_functions, rewrite_variables, toolchain
 from audit.build.emulated.edits import Edit, apply
 from audit.build.names import DEVICE_PREFIX as NAME
 from audit.model import untrusted
@@ -119,10 +119,10 @@ def _rewritten(source: CudaSource, edits: list[Edit], *, name: str, prefix: str)
 def _edits(source: CudaSource) -> Iterator[Edit]:
     for launch in source.launches:
         yield from _launch(source, launch)
-    yield from rewrite_arithmetic.edits(source)
-    yield from rewrite_limits.edits(source)
-    yield from rewrite_variables.edits(source)
-    yield from rewrite_shared.edits(source)
+    yield from rewrite_functions.arithmetic(source)
+    yield from rewrite_functions.launch_bounds(source)
+    yield from rewrite_variables.at_file_scope(source)
+    yield from rewrite_variables.shared(source)
     yield from _host_expressions(source)
     yield from _copies(source)
     yield from _addresses(source)

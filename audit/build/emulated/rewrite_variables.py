@@ -1,8 +1,14 @@
-"""Variables of the device at file scope: the bytes of constants, and where each variable lies.
+"""Rewrite the variables of the device: shared memory, and those at file scope, which tell the runtime their places.
 
-Behind its declaration each variable tells the runtime its place, and gaps follow it that nothing may touch
-(`include/cuemu/variables.h`). Members of classes, templates, variables in functions and those that a macro declares are
-left out.
+Shared memory becomes a reference into the block's arena, or a pointer where the launch gives the size. C++ has no
+variables at namespace scope that belong to the running block, so each function that uses one gets its own reference or
+pointer at the start of its body. An `extern` array is one entity in its namespace wherever it is declared: nvcc refuses
+a second type for the name, such as that of a template's other instance. A declaration that nothing uses is left behind,
+of which g++ asks the same.
+
+Behind its declaration each variable at file scope tells the runtime its place, and gaps follow it that nothing may
+touch (`include/cuemu/variables.h`). Members of classes, templates, variables in functions and those that a macro
+declares are left out.
 """
 
 from __future__ import annotations
@@ -10,14 +16,129 @@ from __future__ import annotations
 import re
 import struct
 from bisect import bisect_left
+from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass
+from functools import lru_cache
 from pathlib import Path
 
 from audit.build.emulated.edits import Edit
-from audit.build.emulated.rewrite_shared import at_namespace_scope
-from audit.review.cuda_source import CudaSource
+from audit.review.cuda_source import CudaSource, Function, SharedDeclaration
 from audit.review.token_scan import LONGEST, blank_directives, matching, split_commas
+
+DYNAMIC = "cuemu_extern_array_"
+"""The beginning of the name by which g++ compares the types of `extern` arrays."""
+_IDENTIFIER = re.compile(r"(?<![.\w])(?<!->)[A-Za-z_]\w*")
+_MOST = 8  # declarations of one name outside functions; a compiler takes no second one
+_OUTSIDE = re.compile(r"(?:\bnamespace(?:\s+[\w:]+)?|\bextern\s*\"\s*\")\s*\Z")
+
+
+@dataclass(frozen=True)
+class _Variable:
+    """A shared variable; `before` comes once in the scope of the declaration, `local` defines the name."""
+
+    name: str
+    before: str
+    local: str
+    placeholder: str
+
+
+def shared(source: CudaSource) -> Iterator[Edit]:
+    """Yield the edits for every declaration. Types are numbered in the file, so that no two share a slot."""
+    number = 0
+    uses: _Uses | None = None
+    for declaration in source.shared:
+        variables = []
+        for index in range(len(declaration.names_and_dims)):
+            number += 1
+            make = _dynamic if declaration.dynamic else _static
+            variables.append(make(declaration, index, _suffix(source, declaration, index, number)))
+        if at_namespace_scope(source, declaration.start):
+            text = [each.before for each in variables] + [each.placeholder for each in variables]
+            uses = uses or _Uses(source)
+            yield from (edit for each in variables for edit in uses.edits(declaration, each))
+        else:
+            text = [part for each in variables for part in (each.before, each.local)]
+        yield Edit(declaration.start, declaration.end, "; ".join(part for part in text if part))
+
+
+def _suffix(source: CudaSource, declaration: SharedDeclaration, index: int, number: int) -> str:
+    """Return a number, with the name after it where a macro declares its argument, perhaps twice in one scope."""
+    macro = source.macro_at(declaration.start)
+    name = declaration.names_and_dims[index][0]
+    return f"{number}_##{name}" if macro and name in macro.parameters else str(number)
+
+
+def _static(declaration: SharedDeclaration, index: int, suffix: str) -> _Variable:
+    name, dims = declaration.names_and_dims[index]
+    kind = f"cuemu_type_{suffix}"
+    before = f"typedef {_element(declaration, index)} {kind}{' ' + dims if dims else ''}"
+    local = f"{kind}& {name} = ::cuemu::shared<{kind}, struct cuemu_tag_{suffix}>()"
+    return _Variable(name, before, local, placeholder=f"struct cuemu_tag_{suffix}")
+
+
+def _dynamic(declaration: SharedDeclaration, index: int, suffix: str) -> _Variable:
+    name, dims = declaration.names_and_dims[index]
+    element = _element(declaration, index)
+    before = f"extern {element} {DYNAMIC}{'##' if '##' in suffix else ''}{name}{dims}"
+    if inner := dims.partition("]")[2].strip():
+        before += f"; typedef {element} cuemu_type_{suffix}{inner}"
+        element = f"cuemu_type_{suffix}"
+    local = f"{element}* {name} = static_cast<{element}*>(::cuemu::dynamic_shared())"
+    return _Variable(name, before, local, placeholder=f"static ::cuemu::DynamicShared<{element}> {name}")
+
+
+def _element(declaration: SharedDeclaration, index: int) -> str:
+    volatile = "volatile " if declaration.volatile else ""
+    return f"{volatile}{declaration.base_type}{declaration.pointers[index]}"
+
+
+class _Uses:
+    """The functions that use a variable which none of their declarations or parameters hides."""
+
+    def __init__(self, source: CudaSource) -> None:
+        self._functions: dict[str, dict[Function, None]] = {}
+        for match in _IDENTIFIER.finditer(source.masked):
+            function = source.function_at(match.start())
+            if function is not None and function.kind != "host":
+                self._functions.setdefault(match.group(), {})[function] = None
+        self._hidden = {(function, each.name) for function in source.functions for each in function.parameters}
+        for other in source.shared:
+            if function := source.function_at(other.start):
+                self._hidden |= {(function, name) for name, _ in other.names_and_dims}
+        self._declared = Counter[str]()
+
+    def edits(self, declaration: SharedDeclaration, variable: _Variable) -> Iterator[Edit]:
+        """Define the name at the start of each such function after the declaration."""
+        self._declared[variable.name] += 1
+        for function in self._functions.get(variable.name, ()) if self._declared[variable.name] <= _MOST else ():
+            if function.start >= declaration.end and (function, variable.name) not in self._hidden:
+                yield Edit(function.body_start + 1, function.body_start + 1, f" {variable.local};")
+
+
+def at_namespace_scope(source: CudaSource, offset: int) -> bool:
+    """Return whether only namespaces and `extern "C"` contain the offset, by the brackets: the grammar may miss a
+    function after a syntax error."""
+    if source.macro_at(offset) or source.function_at(offset):
+        return False
+    offsets, outside = _scopes(source)
+    return outside[bisect_left(offsets, offset) - 1]
+
+
+@lru_cache(maxsize=1)
+def _scopes(source: CudaSource) -> tuple[list[int], list[bool]]:
+    """Return the offset of each brace, and whether only namespaces and `extern "C"` are open after it."""
+    offsets, outside, opened = [-1], [True], list[bool]()
+    for match in re.finditer(r"[{}]", source.masked):
+        if match.group() == "{":
+            before = source.masked[max(0, match.start() - 200) : match.start()]
+            opened.append(outside[-1])
+            outside.append(outside[-1] and _OUTSIDE.search(before) is not None)
+        else:
+            outside.append(opened.pop() if opened else True)
+        offsets.append(match.start())
+    return offsets, outside
+
 
 MOST_CONSTANT_BYTES = 64 << 10
 _WORD = re.compile(r"\b__(?:constant|device|managed)__\b")
@@ -41,7 +162,7 @@ class _Declaration:
     constant: bool
 
 
-def edits(source: CudaSource) -> Iterator[Edit]:
+def at_file_scope(source: CudaSource) -> Iterator[Edit]:
     """Yield, behind each declaration, a word in a section with the size of its constants, and the places of all."""
     for one in _declarations(source):
         text = ""

@@ -1,11 +1,19 @@
-"""A `.py` variant on a GPU: torch's builder compiles its extensions of CUDA texts once, in a child."""
+"""A `.py` variant on a GPU: torch's builder compiles its extensions of CUDA texts once, in a child.
+
+The child is `python -m audit.build.python.cuda REQUEST`, see `main`. A source may ask nvcc for an architecture that the
+nvcc at hand no longer has, as `-arch=sm_70`: such flags are left out, or named in the refusal.
+"""
 
 from __future__ import annotations
 
 import json
+import re
+import subprocess
 import sys
 import time
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -15,8 +23,6 @@ from audit.build.cuda.gpu import Gpu
 from audit.build.cuda.toolchain import Toolchain
 from audit.build.emulated.cache import cache_folder, digests, fingerprint, made
 from audit.build.names import FOLDERS
-from audit.build.python.child import MANIFEST
-from audit.build.python.dropped_targets import may_be_left_out, oldest
 from audit.build.python.source import HEADER_SET, PythonSource, init_inputs, isolated
 from audit.build.settings import CudaPython
 from audit.model import BuildNote, Claim, SourceFile, Variant
@@ -26,7 +32,7 @@ KEPT = ("PATH", "CUDA_HOME", "TORCH_CUDA_ARCH_LIST", "MAX_JOBS")
 """Variables of the builder's environment that a session needs too: Triton and torch.compile look for programs there."""
 KEEPS_TUNING = {"TRITON_CACHE_AUTOTUNING": "1"}
 """The variable that has Triton cache the choice of `triton.autotune` with its kernels."""
-CHILD = "audit.build.python.child"
+MANIFEST = "built.json"
 LEFT: dict[str, Any] = {"loaded": False, "extensions": {}, "dropped": [], "left": True}
 """The manifest where the child wrote none."""
 NO_REASON = "Error building extension"
@@ -131,7 +137,9 @@ def _refusal(seen: dict[str, Any], text: str, words: str, *, left_out: bool, nvc
 
 def _build(request: dict[str, Any], folder: Path, env: dict[str, str], nvcc: str) -> None:
     values = {**request, "folder": str(folder)}
-    code, words = run_child(CHILD, values, env=env | {"TORCH_EXTENSIONS_DIR": str(folder)}, folder=folder)
+    code, words = run_child(
+        "audit.build.python.cuda", values, env=env | {"TORCH_EXTENSIONS_DIR": str(folder)}, folder=folder
+    )
     manifest = folder / MANIFEST
     seen = json.loads(manifest.read_text(encoding="utf-8")) if manifest.is_file() else LEFT
     refused = [text for text in seen["extensions"].values() if isinstance(text, str)]
@@ -143,3 +151,96 @@ def _build(request: dict[str, Any], folder: Path, env: dict[str, str], nvcc: str
     if not seen["loaded"]:
         last = (words.splitlines() or [f"its process ended with code {code}"])[-1]
         raise Unsupported(f"a source that does not load: {last}")
+
+
+_OPTIONS = ("-arch", "-code", "-gencode", "--gpu-architecture", "--gpu-code", "--generate-code")
+_TARGET = re.compile(r"\b(?:sm|compute)_(\d+)[a-z]?\b")
+
+_OLDER_GPU = re.compile(
+    r"\b(?:G?V100S?|[GT]?P100|P4|P40|M40|M60|K[248]0|GTX ?(?:[789]|10)\d\d|TITAN|Xavier|Volta|Pascal|Maxwell|Kepler)\b",
+    re.IGNORECASE,
+)
+"""Names of GPUs older than Turing, the first that nvcc 13 has."""
+
+
+@cache
+def oldest(nvcc: Path) -> int:
+    """Return the oldest architecture that this nvcc has, 75 for sm_75; 0 where it does not say."""
+    try:
+        done = subprocess.run([nvcc, "--list-gpu-arch"], capture_output=True, text=True, check=False)
+    except OSError:
+        return 0
+    return min((int(one) for one in _TARGET.findall(done.stdout)), default=0)
+
+
+def parted(flags: Sequence[str], least: int) -> tuple[list[str], list[str]]:
+    """Return the flags without those whose architectures are all older than `least`, and these, each as one text."""
+    kept: list[str] = []
+    dropped: list[str] = []
+    left = iter(flags)
+    for flag in left:
+        both = [flag, *([next(left, "")] if flag in _OPTIONS else ())]
+        targets = [int(one) for one in _TARGET.findall(" ".join(both))]
+        if flag.startswith(_OPTIONS) and targets and max(targets) < least:
+            dropped.append(" ".join(both))
+        else:
+            kept += both
+    return kept, dropped
+
+
+def may_be_left_out(named: Iterable[str]) -> bool:
+    """Return whether a claim names no GPU that an nvcc of today may no longer have."""
+    return not any(_OLDER_GPU.search(name) for name in named)
+
+
+def main() -> None:
+    """In the child: load a `.py` variant with a `load_inline` that records its results.
+
+    The request is JSON: `source`, `entry`, `init_inputs`, `oldest` (nvcc's oldest architecture), `leave_out` (whether
+    flags for older ones are left out), and `folder`, which gets `built.json` with `loaded`, true if the entry was
+    found; `extensions`, for each `load_inline` by key either `[library, name]`, the library's path in the folder, or
+    the builder's refusal as a text; `dropped`, the flags for older architectures; and `left`, true if the source exited
+    this process. An exception of the source ends this process and is in its log.
+    """
+    from torch.utils import cpp_extension
+
+    from audit.build.python.load import function_of
+    from audit.build.sealed import key_of
+    from audit.model import Harness
+
+    request = json.loads(sys.argv[1])
+    folder = Path(request["folder"])
+    plain: Any = cpp_extension.load_inline
+    extensions: dict[str, Any] = {}
+    dropped: list[str] = []
+    values = {"loaded": False, "extensions": extensions, "dropped": dropped, "left": False}
+
+    def load_inline(name: str, cpp_sources: Any, cuda_sources: Any = None, *more: Any, **named: Any) -> Any:
+        key = key_of(cpp_sources, cuda_sources, named.get("functions"))
+        kept, older = parted(named.get("extra_cuda_cflags") or (), request["oldest"])
+        dropped.extend(older)
+        if older and request["leave_out"]:
+            named["extra_cuda_cflags"] = kept
+        try:
+            module = plain(name, cpp_sources, cuda_sources, *more, **named)
+        except (RuntimeError, ImportError) as error:
+            extensions[key] = str(error)
+            raise
+        if getattr(module, "__file__", None):
+            extensions[key] = [str(Path(module.__file__).relative_to(folder)), module.__name__]
+        return module
+
+    cpp_extension.load_inline = load_inline
+    try:
+        made = {"init_inputs": request["init_inputs"], "device": "cuda", "harness": Harness()}
+        function_of(Path(request["source"]), request["entry"], **made)
+        values["loaded"] = True
+    except SystemExit:
+        values["left"] = True
+        raise
+    finally:
+        (folder / MANIFEST).write_text(json.dumps(values), encoding="utf-8")
+
+
+if __name__ == "__main__":
+    main()

@@ -16,7 +16,7 @@ from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
 
-from audit.sandbox import machine
+from audit.sandbox import limits
 from tests.emulated.conformance.asked import asked
 from tests.emulated.conformance.entry import Entry
 from tests.emulated.conformance.source import for_gpu, for_host
@@ -136,7 +136,7 @@ def main() -> None:
     given = parser.parse_args()
     given.out.mkdir(parents=True, exist_ok=True)
     chosen = given.groups or list(GROUPS)
-    with tempfile.TemporaryDirectory() as work, ThreadPoolExecutor(machine.jobs()) as pool:
+    with tempfile.TemporaryDirectory() as work, ThreadPoolExecutor(limits.jobs()) as pool:
         jobs = {
             group: [pool.submit(built, group, part, Path(work), given.arch) for part in _parts(group)]
             for group in chosen
