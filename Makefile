@@ -45,10 +45,11 @@ doctor: $(READY)
 bench: $(READY)
 	@$(RUN)/python bench/emulated.py
 
-# Every kernel of the AI CUDA Engineer archive, and the tables and pages; SCREEN takes options of bench/archive/screen.py.
+# Every kernel of the AI CUDA Engineer archive, and the tables and pages; SCREEN takes options of bench/archive/archive_cases.py.
 archive: $(READY)
 	@test -d "$(KERNELS)" || { echo "name the folder of the kernels: make archive KERNELS=FOLDER OUT=out/archive"; exit 2; }
-	@$(RUN)/python bench/archive/screen.py "$(KERNELS)" "$(OUT)" $(SCREEN)
+	@$(RUN)/python bench/archive/archive_cases.py "$(KERNELS)" "$(OUT)" $(SCREEN)
+	@$(RUN)/python bench/audits.py "$(OUT)/cases.jsonl" "$(OUT)" --device emulated
 	@$(RUN)/python bench/archive/results.py "$(KERNELS)" "$(OUT)"
 	@$(RUN)/python bench/verdicts_parquet.py
 

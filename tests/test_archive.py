@@ -113,7 +113,7 @@ def kernels(tmp_path: Path) -> Path:
 def test_an_odd_file_is_named_and_the_others_are_asked(
     archive: Any, kernels: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    screen = archive("screen")
+    screen = archive("archive_cases")
     assert screen.asked([3, 7, 0, 98765], kernels) == [3, 0]
     assert capsys.readouterr().err.splitlines() == [
         "left out, no kernel of a task in ranges.csv: 007.cu, 99999.cu, abc.cu",

@@ -1,4 +1,4 @@
-"""The driver of the quoted sets: what can be timed, and how strata and verdicts are read."""
+"""The quoted sets: strata, what is called, and how verdicts are read."""
 
 from __future__ import annotations
 
@@ -16,8 +16,8 @@ BENCH = Path(__file__).parents[1] / "bench/quoted"
 @pytest.fixture
 def loaded(monkeypatch: pytest.MonkeyPatch) -> Iterator[dict[str, ModuleType]]:
     monkeypatch.syspath_prepend(str(BENCH))
-    yield {name: importlib.import_module(name) for name in ("quoted_cases", "quoted_ask", "quoted_pages")}
-    for name in ("quoted_cases", "quoted_ask", "quoted_pages"):
+    yield {name: importlib.import_module(name) for name in ("quoted_cases", "quoted_pages")}
+    for name in ("quoted_cases", "quoted_pages"):
         monkeypatch.delitem(__import__("sys").modules, name)
 
 
@@ -34,16 +34,6 @@ def test_dicts_of_a_fresh_call_lose_what_a_call_leaves_in_them(loaded: dict[str,
     weights: dict[str, int] = {"w": 1}
     entry = space["audited_entry"]
     assert callable(entry) and [entry(0, weights), entry(0, weights)] == [1, 1] and weights == {"w": 1}
-
-
-def test_a_job_waits_for_memory_and_a_large_one_takes_a_whole_gpu(
-    loaded: dict[str, ModuleType], monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setenv("CUDA_VISIBLE_DEVICES", "1,3")
-    gpus = loaded["quoted_ask"].Gpus(10.0)
-    with gpus.one(99.0) as first, gpus.one(6.0) as second:
-        assert {first, second} == {"1", "3"} and gpus._free == {first: 0.0, second: 4.0}
-    assert gpus._free == {"1": 10.0, "3": 10.0}
 
 
 @pytest.mark.parametrize(("outcome", "verdict"), [("finished", "no defect found"), ("cut", "not answered")])

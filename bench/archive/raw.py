@@ -1,23 +1,27 @@
-"""Read the folders of a screening: one row a kernel with its verdict, its class and the first piece of evidence."""
+"""Read the folders of an audit of the archive: one row a kernel with its verdict, its class and its first evidence."""
 
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Mapping
+import json
+from collections.abc import Iterator, Mapping
 from pathlib import Path
+from typing import Any
 
 import causes
+from archive_cases import tasks
 from committed import VERDICTS, WITHIN_TASKS, Row, read
-from screen import tasks
 
-from audit.apps.batch import state
-from audit.apps.batch.state import Attempt, ItemState
+from audit.apps.batch import screening
+from audit.judge import evidence
+from audit.judge.answers import result_state
+from audit.model import Record, store
 
 COLUMNS = ("id", "task", "drawn", "sha256", "verdict", "cause", "evidence", "read", "gpu")
 NO_ANSWER, OWN_ERROR = "no answer", "an error of this kit"
 EVIDENCE = 240
 """Characters of the first reason that are kept."""
-RECORD = Path("emulated/record.json")
+State = dict[str, Any]
 
 
 def rows(kernels: Path, folders: list[Path], gpu: Mapping[str, str], drawn: Mapping[str, str]) -> list[Row]:
@@ -27,12 +31,10 @@ def rows(kernels: Path, folders: list[Path], gpu: Mapping[str, str], drawn: Mapp
     """
     known, found = tasks(kernels), dict[int, Row]()
     readers = {row["id"]: row["judgement"] for row in read("readings.csv")}
-    for path in (path for folder in folders for path in sorted(folder.glob("shard_*/items/*.json"))):
-        one = state.read(ItemState, path)
-        if one.last is None or one.last.stage != "emulated":
+    for number, state, record in (one for folder in folders for one in _states(folder)):
+        if state["outcome"] == "cut":
             continue
-        number, key = int(one.item[1:]), str(int(one.item[1:]))
-        verdict, cause = _judged(one.last, path.parents[1] / "records" / one.item / RECORD)
+        key, (verdict, cause, first) = str(number), _judged(state, record)
         found[number] = {
             "id": key,
             "task": str(known[number]),
@@ -40,17 +42,44 @@ def rows(kernels: Path, folders: list[Path], gpu: Mapping[str, str], drawn: Mapp
             "sha256": hashlib.sha256((kernels / f"{number}.cu").read_bytes()).hexdigest(),
             "verdict": verdict,
             "cause": cause,
-            "evidence": one.last.reason[:EVIDENCE],
+            "evidence": first[:EVIDENCE],
             "read": readers.get(key, ""),
             "gpu": gpu.get(key, ""),
         }
     return [found[number] for number in sorted(found)]
 
 
-def _judged(last: Attempt, record: Path) -> tuple[str, str]:
-    """Return verdict and class; an attempt that ended without a verdict has no answer."""
-    if last.outcome in {"settled", "passed on"} and last.verdict in VERDICTS:
-        return last.verdict, causes.of(last.verdict, causes.evidence(record, last.reasons))
-    if last.outcome == NO_ANSWER:
-        return NO_ANSWER, causes.of(NO_ANSWER, last.reasons)
-    return NO_ANSWER, OWN_ERROR if last.outcome == "error" else causes.OTHER
+def on_gpu(folder: Path) -> dict[str, str]:
+    """Return what the judge says of each kernel's values by an audit on a GPU, by id; also of one that was cut.
+
+    `right at its inputs` means the benchmark's own inputs: a kernel may be wrong at others, which probes come to later.
+    """
+    return {str(number): _values(store.read(record)) for number, _, record in _states(folder) if record.exists()}
+
+
+def _values(record: Record) -> str:
+    findings = evidence.deciding_about(record.findings, record.claimed_name)
+    state, proof = result_state(findings, ())
+    if proof:
+        return state
+    right = any(one.probe == "agreement" and one.outcome == "pass" for one in findings)
+    return "right at its inputs" if right else NO_ANSWER
+
+
+def _states(folder: Path) -> Iterator[tuple[int, State, Path]]:
+    """Yield id, state and the place of the record of each kernel in a folder of `bench/audits.py`."""
+    for path in sorted(folder.glob("states/k*.json")):
+        record = folder / "records" / path.stem / store.RECORD
+        yield int(path.stem[1:]), json.loads(path.read_text(encoding="utf-8")), record
+
+
+def _judged(state: State, record: Path) -> tuple[str, str, str]:
+    """Return verdict, class and first piece of evidence; an audit that ended without a verdict has no answer."""
+    reasons, first = tuple(state["reasons"]), next(iter(state["reasons"]), "")
+    if state["outcome"] == "finished":
+        known = store.read(record)
+        found = screening.of_verdict("emulated", known.verdict, known.findings)
+        if found.verdict in VERDICTS:
+            return found.verdict, causes.of(found.verdict, causes.evidence(record, found.reasons)), found.reason
+        reasons, first = found.reasons, found.reason
+    return NO_ANSWER, OWN_ERROR if state["outcome"] == "crashed" else causes.of(NO_ANSWER, reasons), first

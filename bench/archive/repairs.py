@@ -1,10 +1,10 @@
 """Make the one change of each instructive failure in the public file, and ask the kit about the repaired source.
 
-    python bench/archive/repairs.py KERNELS OUT [--shards N]
+    python bench/archive/repairs.py KERNELS OUT [--jobs N]
 
-KERNELS as in `screen.py`. The column `edit` of `instructive.csv` is a script of sed with our change and the few words
-it needs. The repaired files are put into OUT/kernels and screened into OUT. Prints every verdict beside the committed
-one, and exits with 1 where they differ.
+KERNELS as in `archive_cases.py`. The column `edit` of `instructive.csv` is a script of sed with our change and the few
+words it needs. The repaired files are put into OUT/kernels and audited into OUT. Prints every verdict beside the
+committed one, and exits with 1 where they differ.
 """
 
 from __future__ import annotations
@@ -14,11 +14,11 @@ import subprocess
 import sys
 from pathlib import Path
 
+import archive_cases
 import raw
 from committed import read
-from screen import dealt
 
-DAY_S = 86400.0
+AUDITS = Path(__file__).resolve().parents[1] / "audits.py"
 
 
 def repaired(kernels: Path, out: Path) -> list[str]:
@@ -35,15 +35,17 @@ def repaired(kernels: Path, out: Path) -> list[str]:
 
 
 def main() -> None:
-    """Repair, screen, and compare."""
+    """Repair, audit, and compare."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("kernels", type=Path)
     parser.add_argument("out", type=Path)
-    parser.add_argument("--shards", type=int, default=2)
+    parser.add_argument("--jobs", default="2")
     given = parser.parse_args()
     folder = given.out / "kernels"
     ids = [int(one) for one in repaired(given.kernels, folder)]
-    dealt(ids, folder, given.out, shards=given.shards, until=DAY_S)
+    cases = archive_cases.write(ids, folder, given.out)
+    command = [sys.executable, str(AUDITS), str(cases), str(given.out), "--device", "emulated", "--jobs", given.jobs]
+    subprocess.run(command, check=True)
     found = {row["id"]: row["verdict"] for row in raw.rows(folder, [given.out], {}, {})}
     pairs = [(row["id"], row["repaired"], found.get(row["id"], "not asked")) for row in read("instructive.csv")]
     for number, committed, now in pairs:

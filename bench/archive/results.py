@@ -1,22 +1,21 @@
 """Write the table of verdicts of a screening, and all that follows from the committed tables.
 
-    python bench/archive/results.py KERNELS [OUT...] [--gpu FILE]
+    python bench/archive/results.py KERNELS [OUT...] [--gpu OUT]
     python bench/archive/results.py
 
-OUT are folders of `screen.py`; of a kernel in several the last counts, and of one in none the committed row stays. FILE
-has verdicts on a GPU, a list of `id` and `verdict` in JSON; without it those of the committed table stay. A kernel that
-the committed table lacks counts as drawn within its task: it is in `verdicts.csv` and `by_task.csv`, and in no share of
-all. The first form writes `verdicts.csv` under `reports/datasets/ai_cuda_engineer/`, with the class of each cause by
-`causes.py`, and the hashes in `states.csv`. Both forms write the states there, `by_task.csv`, `by_cause.csv`, the
-figures, and the parts between two comments of the pages in PARTS; `bench/verdicts_parquet.py` then writes Parquet.
-`readings.csv` has what readers of the sources made of the failures, `instructive.csv` the failures that are told with a
-repair, which `repairs.py` asks again.
+OUT are folders of `bench/audits.py`, on the emulated device and behind `--gpu` on a GPU; of a kernel in several the
+last counts, and of one in none the committed row, or its answer of a GPU, stays. A kernel that the committed table
+lacks counts as drawn within its task: it is in `verdicts.csv` and `by_task.csv`, and in no share of all. The first form
+writes `verdicts.csv` under `reports/datasets/ai_cuda_engineer/`, with the class of each cause by `causes.py`, and the
+hashes in `states.csv`. Both forms write the states there, `by_task.csv`, `by_cause.csv`, the figures, and the parts
+between two comments of the pages in PARTS; `bench/verdicts_parquet.py` then writes Parquet. `readings.csv` has what
+readers of the sources made of the failures, `instructive.csv` the failures that are told with a repair, which
+`repairs.py` asks again.
 """
 
 from __future__ import annotations
 
 import argparse
-import json
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 
@@ -90,7 +89,7 @@ def _screened(kernels: Path, folders: list[Path], gpu: Path | None) -> None:
     write("states.csv", states.of_today([*every.values()], list(before.values())), states.COLUMNS)
     on_gpu, drawn = ({key: row[column] for key, row in before.items()} for column in ("gpu", "drawn"))
     if gpu is not None:
-        on_gpu |= {str(one["id"]): one["verdict"] for one in json.loads(gpu.read_text())}
+        on_gpu |= raw.on_gpu(gpu)
         before = {key: row | {"gpu": on_gpu[key]} for key, row in before.items()}
     rows = before | {row["id"]: row for row in raw.rows(kernels, folders, on_gpu, drawn)}
     write("verdicts.csv", [rows[key] for key in sorted(rows, key=int)], raw.COLUMNS)
@@ -105,7 +104,7 @@ def main() -> None:
     given = parser.parse_args()
     if given.kernels is not None:
         if not given.out and given.gpu is None:
-            parser.error("no folder of screen.py is named")
+            parser.error("no folder of bench/audits.py is named")
         _screened(given.kernels, given.out, given.gpu)
     rows = read("verdicts.csv")
     write("states.csv", states.of_today(read("states.csv"), rows), states.COLUMNS)

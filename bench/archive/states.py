@@ -10,8 +10,8 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
+from archive_cases import empty, tasks
 from committed import VERDICTS, Row
-from screen import empty, tasks
 
 COLUMNS = ("id", "task", "sha256", "copy_of", "state")
 NOT_ASKED, NO_CODE = "not asked", "no code"

@@ -1,11 +1,11 @@
 """Write the table of rows of CUDA-L1 with what is known of each, and its counts into the pages.
 
-    python bench/cuda_l1/l1_results.py FILE OUT... [--values JSON...] [--times JSON...]
+    python bench/cuda_l1/l1_results.py FILE [OUT...] [--gpu OUT...]
 
-FILE as in `l1_screen.py`, OUT folders of it; of a row in several the last counts. JSON are `values.json` and
-`times.json` of `l1_on_gpu.py`; where the files of its rows lie beside one, they are judged again by the rules of today.
-Writes `verdicts.csv` under `reports/datasets/cuda_l1/`, and all that `l1_pages.py` makes from it; `readings.csv` there
-has what readers of the sources made of failures.
+FILE as in `l1_cases.py`, OUT folders of `bench/audits.py`, on the emulated device and behind `--gpu` on a GPU, with
+times or without; of a row in several the last counts, and one in none keeps its committed row. Records are judged by
+the rules of today. Writes `verdicts.csv` under `reports/datasets/cuda_l1/`, and all that `l1_pages.py` makes from it;
+`readings.csv` there has what readers of the sources made of failures.
 """
 
 from __future__ import annotations
@@ -13,10 +13,11 @@ from __future__ import annotations
 import argparse
 import csv
 import json
-from collections.abc import Callable, Sequence
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 import l1_pages
+from l1_cases import Row, rows
 from l1_kinds import (
     CACHE,
     FALLS_BACK,
@@ -26,19 +27,19 @@ from l1_kinds import (
     NOT_BUILT,
     OPERATORS,
     OWN,
+    RIGHT,
+    SO_FAR,
     cached,
     hints_of,
     kind_of,
+    values_of,
 )
-from l1_on_gpu import summary
 from l1_pages import FOLDER, NOT_ASKED, Known
-from l1_screen import Row, rows
 
 from audit import judge
-from audit.apps.batch import state
-from audit.apps.batch.screening import RECORDS
-from audit.apps.batch.state import Attempt, ItemState
-from audit.model import Finding, store
+from audit.judge.evidence import BUILD, KERNELS, deciding_about
+from audit.model import Finding, Record
+from audit.model.store import RECORD
 from audit.report import safe_csv
 from audit.review import process
 from audit.review.process import Source
@@ -53,23 +54,35 @@ KERNEL = "__global__"
 """In the text of a source with a kernel, also one that is compiled from a string or from a file that it writes."""
 REFUSALS = ("review.undeclared_binding", "review.second_module")
 """The hints of the source review that torch cannot build an extension."""
-Screened = tuple[Attempt, tuple[Finding, ...], str]
-"""An attempt, the findings of its record, and whether the task can tell."""
+Asked = tuple[Known, Record | None]
+"""The state of a row, and its record, judged by the rules of today."""
 
 
-def screened(folders: Sequence[Path]) -> dict[str, Screened]:
-    """Return the last attempt of each row, and the findings and the state of the task of its record."""
-    found: dict[str, Screened] = {}
-    for folder in folders:
-        for path in sorted(folder.glob("shard_*/items/*.json")):
-            one = state.read(ItemState, path)
-            if one.last is None:
-                continue
-            record = path.parents[1] / RECORDS / one.item / "emulated" / store.RECORD
-            known = judge.opened(record) if record.is_file() else None
-            task = known and known.verdict.task
-            found[one.item] = one.last, known.findings if known else (), task.state if task else ""
-    return found
+def asked(folders: Sequence[Path]) -> dict[str, Asked]:
+    """Return the last state and record of each row; one that was cut counts as far as it came."""
+    return dict(one for folder in folders for one in _of_folder(folder))
+
+
+def _of_folder(folder: Path) -> Iterator[tuple[str, Asked]]:
+    for path in sorted(folder.glob("states/*.json")):
+        record = folder / "records" / path.stem / RECORD
+        known = judge.opened(record) if record.is_file() else None
+        yield path.stem, (json.loads(path.read_text(encoding="utf-8")), known)
+
+
+def on_gpu(state: Known, record: Record | None) -> Known:
+    """Return what is known of a row on a GPU: its values, whose kernels ran, and what torch's builder refuses."""
+    findings = [] if record is None else deciding_about(record.findings, record.claimed_name)
+    values, evidence = values_of(findings)
+    if (build := next((one for one in findings if one.probe == BUILD and one.outcome != "pass"), None)) is not None:
+        values, evidence = NOT_BUILT if build.outcome == "fail" else NO_ANSWER, build.summary
+    return {
+        "values": SO_FAR if values == RIGHT and state["outcome"] != "finished" else values,
+        "evidence": evidence or next(iter(state["reasons"]), ""),
+        "kind": kind_of(findings),
+        "cached": cached(findings),
+        "refused": any(one.evidence.get("refused_by_torch") for one in findings if one.probe == KERNELS),
+    }
 
 
 def reviewed(known: dict[str, Row]) -> dict[str, list[Finding]]:
@@ -79,27 +92,29 @@ def reviewed(known: dict[str, Row]) -> dict[str, list[Finding]]:
     return {row.name: found for row, found in zip(with_code, process.findings(sources), strict=True)}
 
 
-def line(row: Row, emulated: Screened | None, gpu: Known, hints: list[Finding]) -> Known:
+def line(row: Row, emulated: Asked | None, gpu: Known, hints: list[Finding]) -> Known:
     """Return the row of the table, without its times."""
-    attempt, findings, task = emulated or (None, (), "")
+    state, record = emulated or ({}, None)
+    findings = () if record is None else record.findings
+    task = "" if record is None or record.verdict.task is None else record.verdict.task.state
     refused = any(one.probe in REFUSALS and one.outcome == "fail" for one in hints) or bool(gpu.get("refused"))
     kind = gpu.get("kind", NO_ANSWER)
     kind = kind_of(findings) if kind == NO_ANSWER else kind
-    verdict = (
-        "" if attempt is None else NO_ANSWER if attempt.outcome == NO_ANSWER else attempt.verdict or attempt.outcome
-    )
-    reasons = attempt.reasons if attempt is not None else ()
+    verdict: str = record.verdict.name if record is not None and state["outcome"] == "finished" else ""
+    reasons = state.get("reasons", [])
+    if state and verdict in ("", "undecided"):
+        verdict, reasons = NO_ANSWER, state["missing"] or reasons
     evidence = gpu.get("evidence") or (reasons[0] if reasons else "")
     name = kind
     if not row.code:
         name = NO_CODE
-    elif attempt is not None and any("not valid Python" in one or "no audit without" in one for one in reasons):
+    elif any("not valid Python" in one or "no audit without" in one for one in reasons):
         name, verdict = MISSING, ""
     elif NOT_BUILT in (gpu.get("values"), verdict):
         name = NOT_BUILT
     elif kind != OWN and (refused or (kind == OPERATORS and KERNEL in row.code)):
         name = FALLS_BACK
-    elif attempt is None and not gpu:
+    elif not state and not gpu:
         name = NOT_ASKED
     elif cached(findings) or gpu.get("cached"):
         name = CACHE
@@ -127,38 +142,27 @@ def times(ratios: Sequence[Known]) -> Known:
     return found
 
 
-def again(known: Known, folder: Path) -> Known:
-    """Return what is known of a row, from its own file where that lies in the folder."""
-    file = folder / f"{known['id']}.jsonl"
-    return summary(known["id"], file) if file.is_file() else known
-
-
-def latest(files: Sequence[Path], whole: Callable[[Known], bool]) -> dict[str, Known]:
-    """Return the last answer of each row of which something is known."""
-    every = [again(one, file.parent) for file in files for one in json.loads(file.read_text(encoding="utf-8"))]
-    return {one["id"]: one for one in every if whole(one)}
-
-
 def main() -> None:
     """Write the table and the counts."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("file", type=Path)
     parser.add_argument("out", type=Path, nargs="*")
-    parser.add_argument("--values", type=Path, nargs="*", default=[])
-    parser.add_argument("--times", type=Path, nargs="*", default=[])
+    parser.add_argument("--gpu", type=Path, nargs="*", default=[])
     given = parser.parse_args()
-    known, emulated = rows(given.file), screened(given.out)
+    known, emulated, gpu = rows(given.file), asked(given.out), asked(given.gpu)
     hints = reviewed(known)
-    on_gpu = latest(given.values, lambda one: one["end"] != "cut" or one["values"] != NO_ANSWER)
-    timed = latest(given.times, lambda one: bool(one["ratios"]))
-    judged = FOLDER / "readings.csv"
+    timed = {
+        path.stem: json.loads(path.read_text())["ratios"] for one in given.gpu for path in one.glob("times/*.json")
+    }
+    before, judged = {one["id"]: one for one in l1_pages.committed()}, FOLDER / "readings.csv"
     read = {one["id"]: one["judgement"] for one in csv.DictReader(judged.open(newline=""))} if judged.exists() else {}
-    every = [
-        line(row, emulated.get(name), on_gpu.get(name, {}), hints.get(name, []))
-        | times(timed.get(name, {}).get("ratios", []))
-        | {"read": read.get(name, "")}
-        for name, row in known.items()
-    ]
+    every = []
+    for name, row in known.items():
+        line_now = before.get(name, {})
+        if name in emulated or name in gpu or name not in before:
+            there = on_gpu(*gpu[name]) if name in gpu else {}
+            line_now = line(row, emulated.get(name), there, hints.get(name, []))
+        every.append(line_now | times(timed.get(name, ())) | {"read": read.get(name, "")})
     cells = [[row.get(column, "") for column in COLUMNS] for row in every]
     (FOLDER / "verdicts.csv").write_text(safe_csv.text(COLUMNS, cells), encoding="utf-8")
     l1_pages.write()

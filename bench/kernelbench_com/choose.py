@@ -4,8 +4,10 @@
 
 CHECKOUT holds `benchmarks` and `public` of Infatoshi/kernelbench.com. Every run annotated `reward_hack` or `bug` is
 chosen, and CLEAN of those annotated `clean`, drawn at random from those that can be asked. Writes `OUT/<run>/` with
-`solution.py`, `reference.py` and `problem.yaml`, `OUT/order.txt`, the order to ask in, and `runs.csv` under
-`reports/datasets/kernelbench_com/`: all annotated runs, the SHA-256 of each text, and why a run is left out.
+`solution.py`, `reference.py` and `problem.yaml`, cases for `bench/audits.py`, `OUT/cases.jsonl` and for the emulated
+device `OUT/small.jsonl`, and `runs.csv` under `reports/datasets/kernelbench_com/`: all annotated runs, the SHA-256 of
+each text, and why a run is left out. A case is a run at one of the sizes of its problem; all runs at their first size
+come first, then all at their second, and so on.
 """
 
 from __future__ import annotations
@@ -13,18 +15,19 @@ from __future__ import annotations
 import argparse
 import csv
 import hashlib
+import json
 import random
 import re
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
+from itertools import zip_longest
 from pathlib import Path
 
 FOLDER = Path(__file__).resolve().parents[2] / "reports" / "datasets" / "kernelbench_com"
 RUNS = FOLDER / "runs.csv"
 COLUMNS = ("run", "deck", "problem", "gpu", "annotation", "sha256", "chosen", "ported", "left_out")
 NAMED = ("reward_hack", "bug")
-ORDER = "order.txt"
 CLEAN, SEED = 60, 20260807
 NOT_ASKED = {
     "02_kimi_linear_decode": "asked by a method step with a state, and held to a cosine",
@@ -47,6 +50,36 @@ _FLAGS = (("compute_120a", "compute_90a"), ("sm_120a", "sm_90a"), ('_ARCH_LIST"]
 """The architecture that a source's own flags name, and that of Hopper."""
 OLDER = "01_fp8_gemm"
 """The problem whose weight was bfloat16, at the set's own tolerance, before 2026-06-14; a solution's state tells."""
+
+Sizes = dict[str, int]
+LIMIT_S, A_COMPILER_S = 85.0, 60.0
+"""For one case on a GPU, and more for one whose source builds an extension."""
+
+
+def _named(names: str, *rows: tuple[int, ...]) -> tuple[Sizes, ...]:
+    return tuple(dict(zip(names.split(), row, strict=True)) for row in rows)
+
+
+_PAGED = "BATCH NUM_HEADS NUM_KV_HEADS HEAD_DIM SEQ_LEN PAGE_SIZE"
+SIZES = {
+    "01_fp8_gemm": _named("M N K", (4096, 4096, 4096), (4096, 4096, 4127), (32, 8192, 8192)),
+    "02_kda_cutlass": _named("B T H K V CHUNK_SIZE", (2, 1024, 8, 128, 128, 64), (1, 2048, 4, 128, 128, 64)),
+    "03_paged_attention": _named(
+        _PAGED, (8, 32, 8, 128, 1024, 16), (16, 32, 8, 128, 1535, 16), (8, 16, 4, 64, 2000, 16)
+    ),
+    "05_topk_bitonic": _named("batch n k", (64, 8192, 8), (16, 12000, 16), (32, 16384, 32), (1, 131072, 64)),
+    "06_sonic_moe_swiglu": _named("T_total H I E K", (4096, 2048, 1024, 64, 4)),
+    "07_w4a16_gemm": _named("M N K", (1, 12288, 4096), (32, 12288, 4096), (16, 14336, 4096)),
+}
+"""Sizes of the set's `shapes.py`; those are left out whose float64 results take gigabytes."""
+SMALL = {
+    "01_fp8_gemm": _named("M N K", (64, 64, 128)),
+    "02_kda_cutlass": _named("B T H K V CHUNK_SIZE", (1, 64, 1, 128, 128, 64)),
+    "03_paged_attention": _named(_PAGED, (2, 8, 2, 128, 64, 16)),
+    "05_topk_bitonic": _named("batch n k", (2, 8192, 8), (16, 12000, 16)),
+    "06_sonic_moe_swiglu": _named("T_total H I E K", (64, 128, 128, 4, 2)),
+    "07_w4a16_gemm": _named("M N K", (1, 256, 256)),
+}
 
 
 @dataclass(frozen=True)
@@ -140,6 +173,27 @@ def put(one: Published, checkout: Path, out: Path) -> None:
         (folder / "problem.yaml").write_bytes((task / "problem.yaml").read_bytes())
 
 
+def cases(runs: Iterable[str], sizes: dict[str, tuple[Sizes, ...]], out: Path) -> str:
+    """Return the cases of those runs as lines of JSON."""
+    each = [[_case(run, place, shape, out) for place, shape in enumerate(of)]
+            for run in runs for problem, of in sizes.items() if run.endswith(problem)]  # fmt: skip
+    return "".join(f"{json.dumps(one)}\n" for wave in zip_longest(*each) for one in wave if one is not None)
+
+
+def _case(run: str, place: int, shape: Sizes, out: Path) -> dict[str, object]:
+    compiles = "cpp_extension" in (out / run / "solution.py").read_text(encoding="utf-8")
+    return {
+        "case": f"{re.sub(r'[^a-z0-9]+', '_', run.lower())}_{place}",
+        "sources": [run],
+        "seed": SEED,
+        "form": "kernelbench_com",
+        "shape": shape,
+        "build": "published",  # a `.py` has one build
+        "limit_s": LIMIT_S + (A_COMPILER_S if compiles else 0.0),
+        "about": {"run": run, "sizes": shape},
+    }
+
+
 def _run(path: Path) -> str:
     return re.sub(r"[._]solution\.py\.txt$", "", path.name)
 
@@ -156,7 +210,8 @@ def main() -> None:
     for one in every:
         if one.run in how:
             put(one, given.checkout, given.out)
-    (given.out / ORDER).write_text("\n".join(how), encoding="utf-8")
+    for name, sizes in {"cases.jsonl": SIZES, "small.jsonl": SMALL}.items():
+        (given.out / name).write_text(cases(how, sizes, given.out), encoding="utf-8")
     FOLDER.mkdir(parents=True, exist_ok=True)
     with RUNS.open("w", newline="", encoding="utf-8") as file:
         table = csv.DictWriter(file, COLUMNS, lineterminator="\n")

@@ -2,8 +2,8 @@
 
     python bench/kernelbench_com/kbc_results.py [OUT...]
 
-OUT are folders of `ask.py`; of a job in several the last counts, and of a run in none the row that is committed. Where
-OUT has the record of a job, it is judged by the rules of today. Writes `verdicts.csv` under
+OUT are folders of `bench/audits.py`; of a case in several the last counts, and of a run in none the row that is
+committed. Where OUT has the record of a case, it is judged by the rules of today. Writes `verdicts.csv` under
 `reports/datasets/kernelbench_com/` and, from it, the parts between two comments of the pages in PARTS.
 """
 

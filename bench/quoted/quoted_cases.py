@@ -3,9 +3,10 @@
     python bench/quoted/quoted_cases.py CHECKOUTS OUT
 
 CHECKOUTS holds good-kernels, K-Search, reference-kernels, robust-kbench and CUDA-L2 under these names. Writes a claim
-folder a case and `order.txt` to OUT, and `cases.csv` of each set under `reports/datasets/`: names, SHA-256, published
-ratios, and why a case cannot be asked. Of CUDA-L2's H100 kernels SAMPLE are drawn within strata, of the work of the
-product and of the ratio over the strongest published baseline, in an order of which every beginning has all strata.
+folder a case to OUT, `cases.jsonl` there for `bench/audits.py`, and `cases.csv` of each set under `reports/datasets/`:
+names, SHA-256, published ratios, and why a case cannot be asked. Of CUDA-L2's H100 kernels SAMPLE are drawn within
+strata, of the work of the product and of the ratio over the strongest published baseline, in an order of which every
+beginning has all strata.
 """
 
 from __future__ import annotations
@@ -13,6 +14,7 @@ from __future__ import annotations
 import argparse
 import csv
 import hashlib
+import json
 import random
 import re
 import shutil
@@ -30,7 +32,7 @@ from audit.claims.importers.material import Given
 from audit.model.errors import BadInput
 
 ROOT = Path(__file__).resolve().parents[2] / "reports" / "datasets"
-ORDER, CASES = "order.txt", "cases.csv"
+CASES, READ = "cases.csv", "cases.jsonl"
 STANFORD = {"matmulfp32": 1.013, "conv2d": 1.799, "conv2d_relu_maxpool": 2.901, "softmax": 1.118, "layernorm": 4.844,
             "layernorm2": None}  # fmt: skip
 """Ratios over torch in fp32 on an L40S, as the set's page of 2025-05-28 states them."""
@@ -80,6 +82,15 @@ class Case:
     def folder(self) -> str:
         """The name of its claim."""
         return f"{self.of}_{self.name}"
+
+    @property
+    def line(self) -> str:
+        """The case as `bench/audits.py` takes it; sources that the fast build cannot take are built as published."""
+        build, more = "both" if self.of == "robust_kbench" else "published", {}
+        if self.of == "cuda_l2_sample":
+            more = {"baselines": ["eager", "cublas_tn", "cublaslt", "cublaslt_tn", "graph_eager"]}
+        known = {"case": self.folder, "sources": [self.folder], "seed": SEED, "build": build, "limit_s": 230.0}
+        return json.dumps(known | {"gib": round(self.gib, 1)} | more)
 
 
 def stanford(root: Path) -> Iterator[Case]:
@@ -208,7 +219,7 @@ def main() -> None:
     for of in (stanford, trimul, robust_kbench, cuda_l2_sample):
         cases = [*of(given.checkouts)]
         rows = [put(case, given.out) for case in cases]
-        order += [f"{case.folder} {case.gib:.1f}" for case, row in zip(cases, rows, strict=True) if not row["refused"]]
+        order += [case.line for case, row in zip(cases, rows, strict=True) if not row["refused"]]
         folder = ROOT / of.__name__
         folder.mkdir(parents=True, exist_ok=True)
         with (folder / CASES).open("w", newline="", encoding="utf-8") as file:
@@ -218,7 +229,7 @@ def main() -> None:
         refused = [f"{row['case']}: {row['refused']}" for row in rows if row["refused"]]
         print(of.__name__, len(cases), *refused, sep="\n  ")
     shutil.rmtree(given.out / ".submissions", ignore_errors=True)
-    (given.out / ORDER).write_text("\n".join(order) + "\n", encoding="utf-8")
+    (given.out / READ).write_text("\n".join(order) + "\n", encoding="utf-8")
 
 
 if __name__ == "__main__":

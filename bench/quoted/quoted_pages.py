@@ -1,9 +1,9 @@
-"""Write the tables of verdicts, and the figures of their pages, from what `quoted_ask.py` kept.
+"""Write the tables of verdicts, and the figures of their pages, from what `bench/audits.py` kept.
 
     python bench/quoted/quoted_pages.py OUT...
 
-OUT are folders of `quoted_ask.py`; of a case in several the last counts, and a case in none keeps its committed row.
-Records are judged by the rules of today, the timed one where there is one; a case that was cut is not answered. Writes
+OUT are folders of that; of a case in several the last counts, and a case in none keeps its committed row. Records are
+judged by the rules of today, the timed one where there is one; a case that was cut is not answered. Writes
 `verdicts.csv` and the parts between markers in `README.md` of each set under `reports/datasets/`, and prints these.
 `readings.csv` is what readers made of failures and of notes.
 """
@@ -20,7 +20,6 @@ from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
-from quoted_ask import of_record, ratios
 from quoted_cases import CASES, ROOT
 
 from audit import judge
@@ -58,13 +57,11 @@ def found(of: str, case: str, folders: Iterable[Path]) -> Row:
 def _cells(folder: Path, name: str, state: dict[str, Any]) -> Row:
     timed, asked = (folder / where / name / store.RECORD for where in ("timed", "records"))
     path = timed if timed.exists() else asked
-    measured: list[dict[str, Any]] = []
-    if path.exists():
-        record = store.read(path)
-        record = record.model_copy(update={"verdict": judge.judge(record)})
-        now, measured = of_record(name, record, "finished"), [*ratios(record)]
-        if state["outcome"] in JUDGED:
-            state |= {"verdict": now.verdict, "reasons": now.reasons, "missing": now.missing, "hints": now.hints}
+    times = folder / "times" / f"{name}.json"
+    measured = json.loads(times.read_text(encoding="utf-8"))["ratios"] if times.exists() else []
+    if path.exists() and state["outcome"] in JUDGED:
+        now = judge.judge(store.read(path))
+        state |= {"verdict": now.name, "reasons": [*now.reasons], "missing": [*now.missing]}
     cut, undecided = state["outcome"] == "cut", state["verdict"] in NO_ANSWER
     return {
         "outcome": state["outcome"],
