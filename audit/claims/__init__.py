@@ -63,8 +63,8 @@ def names(root: Path = KERNELS) -> list[str]:
     return sorted(path.parent.name for path in root.glob(f"*/{STATEMENT}"))
 
 
-def load(name_or_path: str) -> ClaimFolder:
-    """Read a claim by its name among `KERNELS` or by the path of its folder.
+def load(name_or_path: str, *, lessons: bool = False) -> ClaimFolder:
+    """Read a claim by its name among `KERNELS` or by the path of its folder, with its lessons if asked for.
 
     Raises:
         BadInput: no such folder, broken TOML, an unknown or mistyped key, a missing file, a wrong hash,
@@ -72,7 +72,7 @@ def load(name_or_path: str) -> ClaimFolder:
     """
     folder = _folder(name_or_path)
     statement = _text(folder, STATEMENT)
-    claim = parse(statement, f"{folder.name}/{STATEMENT}")
+    claim = parse(statement, f"{folder.name}/{STATEMENT}", lessons=lessons)
     _check_folders(folder, claim)
     kept: list[Variant | Original] = [*claim.variant, *claim.original]
     texts = {file: _text(folder, file) for file in ("reference.py", *(one.file for one in claim.variant))}
@@ -115,20 +115,23 @@ def _folder(name_or_path: str) -> Path:
     raise BadInput(f"{name_or_path}: no claim of this name and no folder with a claim.toml; {hint}")
 
 
-def parse(text: str, where: str, *, older: bool = False) -> Claim:
-    """Return the claim that the text of a `claim.toml` states; `where` is its name in errors.
+def parse(text: str, where: str, *, older: bool = False, lessons: bool = False) -> Claim:
+    """Return the claim that the text of a `claim.toml` states; `where` is its name in errors. Lessons are left out
+    unless asked for.
 
     An `older` one was audited into a record older than schema 4 and is read in the words of today.
 
     Raises:
-        BadInput: broken TOML, or an unknown or mistyped key.
+        BadInput: broken TOML, an unknown or mistyped key, or nothing but lessons.
     """
     if len(text) > MOST_STATED:
         raise BadInput(f"{where}: {len(text):,} characters; a statement has at most {MOST_STATED:,}")
     table = untrusted.toml(text, where)
     table = old_words.replaced(table) if older else table
     try:
-        return Claim.model_validate_json(json.dumps(table, allow_nan=False, default=str))
+        claim = Claim.model_validate_json(json.dumps(table, allow_nan=False, default=str))
+        asked = tuple(one for one in claim.variant if lessons or one.role != "lesson")
+        return claim if asked == claim.variant else Claim.model_validate({**dict(claim), "variant": asked})
     except ValidationError as error:
         first = error.errors()[0]
         key = ".".join(str(part) for part in first["loc"]) or "claim"

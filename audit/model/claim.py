@@ -15,8 +15,9 @@ Shape = dict[str, Annotated[int, Field(gt=0, le=MOST_SIZE)]]
 
 FileName = Annotated[str, Field(pattern=r"^[A-Za-z0-9_]+\.(cu|py)$")]
 OriginalName = Annotated[str, Field(pattern=r"^original/[A-Za-z0-9_][A-Za-z0-9_.-]*$")]
-Role = Literal["claimed", "base", "ablation", "no_op", "repair", "known_bad", "known_good"]
-"""`base` is the kernel before a change of which the claimed one is the result; see `audit pr`."""
+Role = Literal["claimed", "base", "ablation", "no_op", "repair", "lesson", "known_bad", "known_good"]
+"""`base` is the kernel before a change of which the claimed one is the result; see `audit pr`. A `lesson` is a right
+kernel that audits leave out, as `claims.load` does unless told otherwise."""
 Published = Annotated[float, Field(ge=1e-9, le=1e12)]
 """A time or a ratio somebody published; what lies outside is neither, and would overflow a quotient."""
 Precision = Literal["fp32", "split_fp16", "tf32", "fp16", "bf16"]

@@ -7,11 +7,7 @@
 //   the line   `const dim3 blocks(tiles, tiles)`: one thread for every element of C, rows included
 //   precision  float32 products and sums; relative error about 1e-6 at N = 4096
 
-#include <torch/extension.h>
-#include <ATen/cuda/CUDAContext.h>
-#include <c10/cuda/CUDAException.h>
-#include <c10/cuda/CUDAGuard.h>
-#include <cuda_runtime.h>
+#include "triangular.cuh"
 
 constexpr int BLOCK = 32;  // threads along each side of a block
 
@@ -27,15 +23,6 @@ triangular_mm_kernel(const float* __restrict__ A, const float* __restrict__ B, f
         sum += A[row * N + k] * B[k * N + col];
     }
     C[row * N + col] = sum;
-}
-
-void check_inputs(const torch::Tensor& A, const torch::Tensor& B) {
-    TORCH_CHECK(A.is_cuda() && B.is_cuda(), "A and B must be on a GPU");
-    TORCH_CHECK(A.device() == B.device(), "A and B must be on one device, got ", A.device(), " and ", B.device());
-    TORCH_CHECK(A.scalar_type() == torch::kFloat32 && B.scalar_type() == torch::kFloat32, "A and B must be float32");
-    TORCH_CHECK(A.dim() == 2 && A.size(0) == A.size(1), "A must be square, got ", A.sizes());
-    TORCH_CHECK(A.sizes() == B.sizes(), "A and B must have one shape, got ", A.sizes(), " and ", B.sizes());
-    TORCH_CHECK(A.is_contiguous() && B.is_contiguous(), "A and B must be contiguous");
 }
 
 torch::Tensor forward(torch::Tensor A, torch::Tensor B) {

@@ -10,11 +10,7 @@
 //   gained     NVIDIA H200, N = 4096: 0.312 ms (wmma_tf32) -> 0.186 ms
 //   precision  inputs keep 11 bits: relative error about 3e-4. Range: that of float32.
 
-#include <torch/extension.h>
-#include <ATen/cuda/CUDAContext.h>
-#include <c10/cuda/CUDAException.h>
-#include <c10/cuda/CUDAGuard.h>
-#include <cuda_runtime.h>
+#include "triangular.cuh"
 
 constexpr int BM = 128;                             // rows of the tile of C one block computes
 constexpr int BN = 128;                             // and its columns
@@ -24,8 +20,6 @@ constexpr int WN = 64;                              // and its columns
 constexpr int MANY_STAGES = 3;                      // steps in shared memory: one is multiplied, the others arrive
 constexpr int FEW_STAGES = 2;                       // the same where a block may not have enough shared memory
 constexpr int BLOCKS_PER_SM = 2;
-constexpr int FLOATS = 4;                           // elements copied, read or stored in one go
-constexpr int WARP = 32;                            // threads in a warp
 constexpr int MMA_M = 16;                           // an instruction's rows of C, its columns, and its depth
 constexpr int MMA_N = 8;
 constexpr int MMA_K = 8;
@@ -101,8 +95,6 @@ __device__ Part part_of(int block, int units, int most) {
     return {0, 0, 0, 0, -1};  // not reached
 }
 
-__device__ uint32_t address(const void* shared) { return static_cast<uint32_t>(__cvta_generic_to_shared(shared)); }
-
 // Starts to copy `SIZE` floats to shared memory, of which the first `count` are read and the others are zero.
 template <int SIZE>
 __device__ void copy(uint32_t to, const float* from, int count) {
@@ -154,14 +146,6 @@ __device__ void copy_part(uint32_t to, const float* __restrict__ from, const flo
             copy<1>(place + j * sizeof(float), j < count ? four + j : matrix, j < count);
         }
     }
-}
-
-// To the nearest TF32 number, ties away from zero, as `cvt.rna.tf32.f32` does in three instructions: the tensor core
-// reads the upper 19 bits. A sum that wraps was a NaN.
-__device__ uint32_t rounded(float value) {
-    const uint32_t bits = __float_as_uint(value);
-    const int up = static_cast<int>(bits + 0x1000u);
-    return static_cast<uint32_t>(max(up, static_cast<int>(bits)));
 }
 
 // A warp's operands for one slice of a step, as they were copied.
@@ -260,24 +244,6 @@ __device__ void store(float* __restrict__ C, const int64_t N, int64_t row, int64
                                                 sums.of[i][j + 3][e]);
                 store_four(C, N, row + i * MMA_M + e / 2 * 8 + lane / 4,
                            col + j * MMA_N + (lane % 4 * 2 + e % 2) * FLOATS, four, aligned, add);
-            }
-        }
-    }
-}
-
-// Zeros above the diagonal, at the mirror image of the block's tile. All tiles together cover all of the upper half.
-__device__ void zero_mirror_image(float* __restrict__ C, const int64_t N, const Part& part, bool aligned) {
-    for (int quad = threadIdx.x; quad < BM * BN / FLOATS; quad += THREADS) {
-        const int64_t row = part.col + quad / (BM / FLOATS);
-        const int64_t col = part.row + quad % (BM / FLOATS) * FLOATS;
-        float* to = C + row * N + col;
-        if (aligned && row < col && col + FLOATS <= N) {
-            *reinterpret_cast<float4*>(to) = make_float4(0.0f, 0.0f, 0.0f, 0.0f);
-            continue;
-        }
-        for (int i = 0; i < FLOATS; ++i) {
-            if (row < N && row < col + i && col + i < N) {
-                to[i] = 0.0f;
             }
         }
     }
@@ -382,23 +348,8 @@ triangular_mm_kernel(const float* __restrict__ A, const float* __restrict__ B, f
         }
     }
     if (part.from == 0) {
-        zero_mirror_image(C, N, part, aligned);
+        zero_mirror_image<BM, BN, THREADS>(C, N, part, aligned);
     }
-}
-
-void check_inputs(const torch::Tensor& A, const torch::Tensor& B) {
-    TORCH_CHECK(A.is_cuda() && B.is_cuda(), "A and B must be on a GPU");
-    TORCH_CHECK(A.device() == B.device(), "A and B must be on one device, got ", A.device(), " and ", B.device());
-    TORCH_CHECK(A.scalar_type() == torch::kFloat32 && B.scalar_type() == torch::kFloat32, "A and B must be float32");
-    TORCH_CHECK(A.dim() == 2 && A.size(0) == A.size(1), "A must be square, got ", A.sizes());
-    TORCH_CHECK(A.sizes() == B.sizes(), "A and B must have one shape, got ", A.sizes(), " and ", B.sizes());
-    TORCH_CHECK(A.is_contiguous() && B.is_contiguous(), "A and B must be contiguous");
-}
-
-// Whether every row of a matrix starts on a 16-byte boundary, so that four floats can be read at once.
-bool rows_aligned(const torch::Tensor& matrix) {
-    const auto address = reinterpret_cast<uintptr_t>(matrix.data_ptr<float>());
-    return address % sizeof(float4) == 0 && matrix.size(1) % FLOATS == 0;
 }
 
 template <int STAGES>

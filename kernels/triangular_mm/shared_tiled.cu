@@ -8,34 +8,11 @@
 //              tiles between the column block and the row block are visited: a third of the full product in all
 //   precision  float32 products and sums; relative error about 1e-6 at N = 4096
 
-#include <torch/extension.h>
-#include <ATen/cuda/CUDAContext.h>
-#include <c10/cuda/CUDAException.h>
-#include <c10/cuda/CUDAGuard.h>
-#include <cuda_runtime.h>
+#include "triangular.cuh"
 
 constexpr int TILE = 32;                // side of a tile of A, B and C
-constexpr int FLOATS = 4;               // elements a thread loads, computes and stores in one go
 constexpr int QUADS = TILE / FLOATS;    // float4 in a row of a tile
 constexpr int PADDED_QUADS = QUADS + 1; // the four rows a warp reads of A's tile then lie in different banks
-
-// Four elements of a lower-triangular N x N matrix from (row, col) on; zero above the diagonal and past the last row,
-// so nothing above the diagonal is ever used. `aligned` says that (row, col) lies on a 16-byte boundary.
-__device__ float4 load_four(const float* __restrict__ matrix, const int64_t N, int64_t row, int64_t col, bool aligned) {
-    float4 four = make_float4(0.0f, 0.0f, 0.0f, 0.0f);
-    if (row >= N || col > row) {
-        return four;
-    }
-    const float* from = matrix + row * N + col;
-    if (aligned && col + FLOATS - 1 <= row) {
-        return *reinterpret_cast<const float4*>(from);
-    }
-    four.x = from[0];
-    if (col + 1 <= row) four.y = from[1];
-    if (col + 2 <= row) four.z = from[2];
-    if (col + 3 <= row) four.w = from[3];
-    return four;
-}
 
 __device__ void add_product(float4& sum, float scale, const float4& four) {
     sum.x += scale * four.x;
@@ -44,18 +21,8 @@ __device__ void add_product(float4& sum, float scale, const float4& four) {
     sum.w += scale * four.w;
 }
 
-// C[row][col .. col + 3]; above the diagonal zero, past the edge nothing.
-__device__ void store_four(float* __restrict__ C, const int64_t N, int64_t row, int64_t col, const float4& sum) {
-    const float values[FLOATS] = {sum.x, sum.y, sum.z, sum.w};
-    for (int i = 0; i < FLOATS; ++i) {
-        if (row < N && col + i < N) {
-            C[row * N + col + i] = col + i <= row ? values[i] : 0.0f;
-        }
-    }
-}
-
 __global__ void triangular_mm_kernel(const float* __restrict__ A, const float* __restrict__ B, float* __restrict__ C,
-                                     const int64_t N, const bool a_aligned, const bool b_aligned) {
+                                     const int64_t N, const bool aligned) {
     __shared__ float4 a_tile[TILE][PADDED_QUADS];
     __shared__ float4 b_tile[TILE][QUADS];
     const int quad = threadIdx.x;  // 0 .. QUADS - 1
@@ -65,8 +32,8 @@ __global__ void triangular_mm_kernel(const float* __restrict__ A, const float* _
     float4 sum = make_float4(0.0f, 0.0f, 0.0f, 0.0f);
 
     for (int64_t k0 = col0; k0 <= row0; k0 += TILE) {
-        a_tile[line][quad] = load_four(A, N, row0 + line, k0 + quad * FLOATS, a_aligned);
-        b_tile[line][quad] = load_four(B, N, k0 + line, col0 + quad * FLOATS, b_aligned);
+        a_tile[line][quad] = load_lower(A, N, row0 + line, k0 + quad * FLOATS, aligned);
+        b_tile[line][quad] = load_lower(B, N, k0 + line, col0 + quad * FLOATS, aligned);
         __syncthreads();
 #pragma unroll
         for (int k = 0; k < QUADS; ++k) {
@@ -78,22 +45,7 @@ __global__ void triangular_mm_kernel(const float* __restrict__ A, const float* _
         }
         __syncthreads();  // before the next step overwrites the tiles
     }
-    store_four(C, N, row0 + line, col0 + quad * FLOATS, sum);
-}
-
-void check_inputs(const torch::Tensor& A, const torch::Tensor& B) {
-    TORCH_CHECK(A.is_cuda() && B.is_cuda(), "A and B must be on a GPU");
-    TORCH_CHECK(A.device() == B.device(), "A and B must be on one device, got ", A.device(), " and ", B.device());
-    TORCH_CHECK(A.scalar_type() == torch::kFloat32 && B.scalar_type() == torch::kFloat32, "A and B must be float32");
-    TORCH_CHECK(A.dim() == 2 && A.size(0) == A.size(1), "A must be square, got ", A.sizes());
-    TORCH_CHECK(A.sizes() == B.sizes(), "A and B must have one shape, got ", A.sizes(), " and ", B.sizes());
-    TORCH_CHECK(A.is_contiguous() && B.is_contiguous(), "A and B must be contiguous");
-}
-
-// Whether every row of a matrix starts on a 16-byte boundary, so that four floats can be read at once.
-bool rows_aligned(const torch::Tensor& matrix) {
-    const auto address = reinterpret_cast<uintptr_t>(matrix.data_ptr<float>());
-    return address % sizeof(float4) == 0 && matrix.size(1) % FLOATS == 0;
+    store_with_zeros(C, N, row0 + line, col0 + quad * FLOATS, sum, aligned);
 }
 
 torch::Tensor forward(torch::Tensor A, torch::Tensor B) {
@@ -108,7 +60,8 @@ torch::Tensor forward(torch::Tensor A, torch::Tensor B) {
     const dim3 threads(QUADS, TILE);
     const dim3 blocks(tiles, tiles);
     triangular_mm_kernel<<<blocks, threads, 0, at::cuda::getCurrentCUDAStream()>>>(
-        A.data_ptr<float>(), B.data_ptr<float>(), C.data_ptr<float>(), N, rows_aligned(A), rows_aligned(B));
+        A.data_ptr<float>(), B.data_ptr<float>(), C.data_ptr<float>(), N,
+        rows_aligned(A) && rows_aligned(B) && rows_aligned(C));
     C10_CUDA_KERNEL_LAUNCH_CHECK();
     return C;
 }

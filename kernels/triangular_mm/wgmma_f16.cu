@@ -14,12 +14,8 @@
 //   precision  inputs keep 11 bits: relative error about 3e-4. Range: |x| <= 65504 for every element (a larger one
 //              becomes infinite); below 6.1e-5 bits are lost, below 3e-8 an element becomes zero. Sums are float32.
 
-#include <torch/extension.h>
-#include <ATen/cuda/CUDAContext.h>
-#include <c10/cuda/CUDAException.h>
-#include <c10/cuda/CUDAGuard.h>
 #include <cuda_fp16.h>
-#include <cuda_runtime.h>
+#include "triangular.cuh"
 
 constexpr int TILE = 256;                           // side of the tile of C that a cluster computes
 constexpr int CLUSTER = 2;                          // blocks that share B's columns
@@ -28,8 +24,6 @@ constexpr int STRIPS = TILE / STRIP;
 constexpr int BK = 64;                              // columns of A and rows of B staged at a time
 constexpr int MMA_K = 16;                           // an instruction's depth
 constexpr int STAGES = 4;                           // steps in shared memory
-constexpr int FLOATS = 4;                           // elements stored in one go
-constexpr int WARP = 32;                            // threads in a warp
 constexpr int GROUPS = 2;                           // warpgroups of a block that multiply
 constexpr int MULTIPLIERS = GROUPS * 4 * WARP;      // threads that multiply
 constexpr int COPIER = MULTIPLIERS / WARP;          // the warp that copies
@@ -167,8 +161,6 @@ prepare_kernel(const float* __restrict__ A, const float* __restrict__ B, half* _
         }
     }
 }
-
-__device__ uint32_t address(const void* shared) { return static_cast<uint32_t>(__cvta_generic_to_shared(shared)); }
 
 __device__ uint32_t rank_in_cluster() {
     uint32_t rank;
@@ -590,21 +582,6 @@ multiply_kernel(const half* __restrict__ prepared, float* __restrict__ C, int* _
     }
     __syncwarp();    // the copier's other lanes have waited for it
     sync_cluster();  // no block leaves while the other may still write to it
-}
-
-void check_inputs(const torch::Tensor& A, const torch::Tensor& B) {
-    TORCH_CHECK(A.is_cuda() && B.is_cuda(), "A and B must be on a GPU");
-    TORCH_CHECK(A.device() == B.device(), "A and B must be on one device, got ", A.device(), " and ", B.device());
-    TORCH_CHECK(A.scalar_type() == torch::kFloat32 && B.scalar_type() == torch::kFloat32, "A and B must be float32");
-    TORCH_CHECK(A.dim() == 2 && A.size(0) == A.size(1), "A must be square, got ", A.sizes());
-    TORCH_CHECK(A.sizes() == B.sizes(), "A and B must have one shape, got ", A.sizes(), " and ", B.sizes());
-    TORCH_CHECK(A.is_contiguous() && B.is_contiguous(), "A and B must be contiguous");
-}
-
-// Whether every row of a matrix starts on a 16-byte boundary, so that four floats can be read at once.
-bool rows_aligned(const torch::Tensor& matrix) {
-    const auto address = reinterpret_cast<uintptr_t>(matrix.data_ptr<float>());
-    return address % sizeof(float4) == 0 && matrix.size(1) % FLOATS == 0;
 }
 
 // How the work on N x N matrices is divided.

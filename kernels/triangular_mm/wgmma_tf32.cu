@@ -12,12 +12,8 @@
 //   gained     NVIDIA H200, N = 4096: 0.191 ms (mma_tf32) -> 0.134 ms
 //   precision  inputs keep 11 bits: relative error about 3e-4. Range: that of float32.
 
-#include <torch/extension.h>
-#include <ATen/cuda/CUDAContext.h>
-#include <c10/cuda/CUDAException.h>
-#include <c10/cuda/CUDAGuard.h>
 #include <cudaTypedefs.h>
-#include <cuda_runtime.h>
+#include "triangular.cuh"
 
 constexpr int TILE = 256;                           // side of the tile of C that a cluster computes
 constexpr int CLUSTER = 2;                          // blocks that share A's tile
@@ -27,8 +23,6 @@ constexpr int BK = 32;                              // columns of A and rows of 
 constexpr int MMA_K = 8;                            // an instruction's depth
 constexpr int SLICES = BK / MMA_K;                  // instructions deep is a step
 constexpr int STAGES = 4;                           // steps in shared memory
-constexpr int FLOATS = 4;                           // elements stored in one go
-constexpr int WARP = 32;                            // threads in a warp
 constexpr int GROUPS = 2;                           // warpgroups of a block that multiply
 constexpr int MULTIPLIERS = GROUPS * 4 * WARP;      // threads that multiply
 constexpr int COPIER = MULTIPLIERS / WARP;          // the warp that copies
@@ -81,8 +75,6 @@ __device__ Part part_of(int number, int tiles, int most) {
     }
     return {0, 0, 0, 0};
 }
-
-__device__ uint32_t address(const void* shared) { return static_cast<uint32_t>(__cvta_generic_to_shared(shared)); }
 
 __device__ uint32_t rank_in_cluster() {
     uint32_t rank;
@@ -236,13 +228,6 @@ __device__ void multiply_step(float (&sums)[SUMS], const Columns& b, uint64_t a)
     }
     end_products();
     wait_for_products<LATER>();
-}
-
-// To the nearest TF32 number, ties away from zero; a sum that wraps was a NaN.
-__device__ uint32_t rounded(float value) {
-    const uint32_t bits = __float_as_uint(value);
-    const int up = static_cast<int>(bits + 0x1000u);
-    return static_cast<uint32_t>(max(up, static_cast<int>(bits)));
 }
 
 // Reads B's columns of one step; `places` are those of the first slice. If the step lies across the diagonal, what is
@@ -589,21 +574,6 @@ __global__ void pad_kernel(const float* __restrict__ A, const float* __restrict_
             to[row * pitch + col] = from[row * N + col];
         }
     }
-}
-
-void check_inputs(const torch::Tensor& A, const torch::Tensor& B) {
-    TORCH_CHECK(A.is_cuda() && B.is_cuda(), "A and B must be on a GPU");
-    TORCH_CHECK(A.device() == B.device(), "A and B must be on one device, got ", A.device(), " and ", B.device());
-    TORCH_CHECK(A.scalar_type() == torch::kFloat32 && B.scalar_type() == torch::kFloat32, "A and B must be float32");
-    TORCH_CHECK(A.dim() == 2 && A.size(0) == A.size(1), "A must be square, got ", A.sizes());
-    TORCH_CHECK(A.sizes() == B.sizes(), "A and B must have one shape, got ", A.sizes(), " and ", B.sizes());
-    TORCH_CHECK(A.is_contiguous() && B.is_contiguous(), "A and B must be contiguous");
-}
-
-// Whether every row of a matrix starts on a 16-byte boundary, so that TMA can address it.
-bool rows_aligned(const torch::Tensor& matrix) {
-    const auto address = reinterpret_cast<uintptr_t>(matrix.data_ptr<float>());
-    return address % sizeof(float4) == 0 && matrix.size(1) % FLOATS == 0;
 }
 
 // Describes an N x N matrix to TMA, copied in boxes of `rows` x 32; rounded to TF32 on the way if `type` says so.

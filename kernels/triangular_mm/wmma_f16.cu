@@ -10,14 +10,10 @@
 //   precision  inputs keep 11 bits: relative error about 3e-4. Range: |x| <= 65504 for every element (a larger one
 //              becomes infinite); below 6.1e-5 bits are lost, below 3e-8 an element becomes zero. Sums are float32.
 
-#include <torch/extension.h>
-#include <ATen/cuda/CUDAContext.h>
-#include <c10/cuda/CUDAException.h>
-#include <c10/cuda/CUDAGuard.h>
 #include <cuda_fp16.h>
 #include <cuda_pipeline.h>
-#include <cuda_runtime.h>
 #include <mma.h>
+#include "triangular.cuh"
 
 namespace wmma = nvcuda::wmma;
 
@@ -27,7 +23,6 @@ constexpr int DEEP_STEP = 64;                       // columns of A and rows of 
 constexpr int FLAT_STEP = 32;                       // the same where a block may not have enough shared memory
 constexpr int BLOCKS_PER_SM = 2;
 constexpr int FRAGMENT = 16;                        // side of a fragment, and its depth along k
-constexpr int WARP = 32;                            // threads in a warp
 constexpr int WARP_ROWS = 64;                       // of C, that one warp owns
 constexpr int WARP_COLS = 32;
 constexpr int DOWN = WARP_ROWS / FRAGMENT;          // fragments of C in a warp's part
@@ -37,15 +32,14 @@ constexpr int WARPS = TILE / WARP_ROWS * WARPS_ACROSS;
 constexpr int THREADS = WARPS * WARP;
 constexpr int B_PITCH = TILE + 8;                   // halves from row to row of B's tile: no two of 8 rows share banks
 constexpr int C_PITCH = WARP_COLS + 4;              // floats from row to row of a strip of C
-constexpr int FLOATS = 4;                           // elements read, rounded and stored in one go
 constexpr int HALVES = 8;                           // elements copied in one go
 constexpr int AHEAD = 8;                            // reads that a thread has under way while preparing
 
-template <int STEP>
+template <int BK>
 struct Stage {
-    static constexpr int A_PITCH = STEP + 8;  // as B_PITCH, for A's tile
+    static constexpr int A_PITCH = BK + 8;  // as B_PITCH, for A's tile
     half a[TILE * A_PITCH];
-    half b[STEP * B_PITCH];
+    half b[BK * B_PITCH];
 };
 
 struct __align__(8) FourHalves {
@@ -53,41 +47,12 @@ struct __align__(8) FourHalves {
     half2 high;
 };
 
-struct Corner {
-    int64_t row;
-    int64_t col;
-};
-
-// First row and column of a block's tile. Tiles on or below the diagonal are counted from the lower left corner, one
-// diagonal after the other, so the longest sums start first.
-__device__ Corner corner_of(int block, int tiles) {
-    int diagonal = static_cast<int>((sqrtf(8.0f * block + 1.0f) - 1.0f) / 2.0f);
-    while (diagonal * (diagonal + 1) / 2 > block) --diagonal;  // the root is rounded
-    while ((diagonal + 1) * (diagonal + 2) / 2 <= block) ++diagonal;
-    const int col = block - diagonal * (diagonal + 1) / 2;
-    const int row = tiles - 1 - diagonal + col;
-    return {static_cast<int64_t>(row) * TILE, static_cast<int64_t>(col) * TILE};
-}
-
-// Four elements from `from` on, of which the first `count` are used and the others are zero.
-__device__ float4 load_four(const float* from, int64_t count, bool aligned) {
-    if (aligned && count >= FLOATS) {
-        return *reinterpret_cast<const float4*>(from);
-    }
-    float4 four = make_float4(0.0f, 0.0f, 0.0f, 0.0f);
-    if (count > 0) four.x = from[0];
-    if (count > 1) four.y = from[1];
-    if (count > 2) four.z = from[2];
-    if (count > 3) four.w = from[3];
-    return four;
-}
-
 // Writes one tile of A, or of B where blockIdx.y is 1, as half: zero above the diagonal and past the last row, so
 // nothing above the diagonal is ever used. `prepared` holds two matrices whose side is a whole number of tiles.
 __global__ void __launch_bounds__(THREADS)
 prepare_kernel(const float* __restrict__ A, const float* __restrict__ B, half* __restrict__ prepared, const int64_t N,
                const int tiles, const bool aligned) {
-    const Corner corner = corner_of(blockIdx.x, tiles);
+    const Corner corner = corner_of<TILE, TILE>(blockIdx.x, tiles);
     const float* matrix = blockIdx.y == 0 ? A : B;
     const int64_t side = static_cast<int64_t>(tiles) * TILE;
     half* to = prepared + blockIdx.y * side * side;
@@ -127,11 +92,11 @@ using Left = wmma::fragment<wmma::matrix_a, FRAGMENT, FRAGMENT, FRAGMENT, half, 
 using Right = wmma::fragment<wmma::matrix_b, FRAGMENT, FRAGMENT, FRAGMENT, half, wmma::row_major>;
 
 // Adds a staged step to a warp's sums: rows from `row` of A's tile, columns from `col` of B's.
-template <int STEP>
-__device__ void multiply(Sums (&sums)[DOWN][ACROSS], const Stage<STEP>& from, int row, int col) {
-    constexpr int A_PITCH = Stage<STEP>::A_PITCH;
+template <int BK>
+__device__ void multiply(Sums (&sums)[DOWN][ACROSS], const Stage<BK>& from, int row, int col) {
+    constexpr int A_PITCH = Stage<BK>::A_PITCH;
 #pragma unroll
-    for (int k = 0; k < STEP; k += FRAGMENT) {
+    for (int k = 0; k < BK; k += FRAGMENT) {
         Left left[DOWN];
         Right right[ACROSS];
 #pragma unroll
@@ -152,21 +117,6 @@ __device__ void multiply(Sums (&sums)[DOWN][ACROSS], const Stage<STEP>& from, in
     }
 }
 
-// C[row][col .. col + 3] as far as it is on or below the diagonal and within the matrix.
-__device__ void store_four(float* __restrict__ C, const int64_t N, int64_t row, int64_t col, const float* four,
-                           bool aligned) {
-    float* to = C + row * N + col;
-    if (aligned && row < N && col + FLOATS - 1 <= row) {
-        *reinterpret_cast<float4*>(to) = *reinterpret_cast<const float4*>(four);
-        return;
-    }
-    for (int i = 0; i < FLOATS; ++i) {
-        if (row < N && col + i <= row) {
-            to[i] = four[i];
-        }
-    }
-}
-
 // A warp's sums to C from (row, col) on, by way of the warp's own strip of shared memory, since which thread holds
 // which element of a fragment is not specified.
 __device__ void store(float* __restrict__ C, const int64_t N, int64_t row, int64_t col, Sums (&sums)[DOWN][ACROSS],
@@ -181,50 +131,33 @@ __device__ void store(float* __restrict__ C, const int64_t N, int64_t row, int64
         for (int quad = threadIdx.x % WARP; quad < FRAGMENT * WARP_COLS / FLOATS; quad += WARP) {
             const int down = quad / (WARP_COLS / FLOATS);
             const int across = quad % (WARP_COLS / FLOATS) * FLOATS;
-            store_four(C, N, row + i * FRAGMENT + down, col + across, strip + down * C_PITCH + across, aligned);
+            const float4 four = *reinterpret_cast<const float4*>(strip + down * C_PITCH + across);
+            store_four(C, N, row + i * FRAGMENT + down, col + across, four, aligned);
         }
         __syncwarp();  // before the next fragments overwrite the strip
     }
 }
 
-// Zeros above the diagonal, at the mirror image of the block's tile. All tiles together cover all of the upper half.
-__device__ void zero_mirror_image(float* __restrict__ C, const int64_t N, const Corner& corner, bool aligned) {
-    for (int quad = threadIdx.x; quad < TILE * TILE / FLOATS; quad += THREADS) {
-        const int64_t row = corner.col + quad / (TILE / FLOATS);
-        const int64_t col = corner.row + quad % (TILE / FLOATS) * FLOATS;
-        float* to = C + row * N + col;
-        if (aligned && row < col && col + FLOATS <= N) {
-            *reinterpret_cast<float4*>(to) = make_float4(0.0f, 0.0f, 0.0f, 0.0f);
-            continue;
-        }
-        for (int i = 0; i < FLOATS; ++i) {
-            if (row < col + i && col + i < N) {
-                to[i] = 0.0f;
-            }
-        }
-    }
-}
-
-template <int STEP>
+template <int BK>
 __global__ void __launch_bounds__(THREADS, BLOCKS_PER_SM)
 multiply_kernel(const half* __restrict__ prepared, float* __restrict__ C, const int64_t N, const int tiles,
                 const bool aligned) {
     extern __shared__ __align__(128) unsigned char memory[];
-    Stage<STEP>* stages = reinterpret_cast<Stage<STEP>*>(memory);
-    const Corner corner = corner_of(blockIdx.x, tiles);
+    Stage<BK>* stages = reinterpret_cast<Stage<BK>*>(memory);
+    const Corner corner = corner_of<TILE, TILE>(blockIdx.x, tiles);
     const int64_t side = static_cast<int64_t>(tiles) * TILE;
     const int warp = threadIdx.x / WARP;
     const int warp_row = warp / WARPS_ACROSS * WARP_ROWS;
     const int warp_col = warp % WARPS_ACROSS * WARP_COLS;
     const half* a_next = prepared + corner.row * side + corner.col;
     const half* b_next = prepared + side * side + corner.col * side + corner.col;
-    const int steps = static_cast<int>(corner.row - corner.col + TILE) / STEP;
+    const int steps = static_cast<int>(corner.row - corner.col + TILE) / BK;
     const auto fetch = [&](int step) {
         if (step < steps) {
-            copy<TILE, STEP, Stage<STEP>::A_PITCH>(stages[step % STAGES].a, a_next, side);
-            copy<STEP, TILE, B_PITCH>(stages[step % STAGES].b, b_next, side);
-            a_next += STEP;
-            b_next += STEP * side;
+            copy<TILE, BK, Stage<BK>::A_PITCH>(stages[step % STAGES].a, a_next, side);
+            copy<BK, TILE, B_PITCH>(stages[step % STAGES].b, b_next, side);
+            a_next += BK;
+            b_next += BK * side;
         }
         __pipeline_commit();  // empty at the end, so that the count below stays right
     };
@@ -244,33 +177,19 @@ multiply_kernel(const half* __restrict__ prepared, float* __restrict__ C, const 
         multiply(sums, stages[step % STAGES], warp_row, warp_col);
     }
     __syncthreads();  // before the strips overwrite the last step
-    zero_mirror_image(C, N, corner, aligned);  // here and not first, when all blocks wait for their reads
+    // Here and not first, when all blocks wait for their reads.
+    zero_mirror_image<TILE, TILE, THREADS>(C, N, corner, aligned);
     float* strip = reinterpret_cast<float*>(memory) + warp * FRAGMENT * C_PITCH;
     store(C, N, corner.row + warp_row, corner.col + warp_col, sums, strip, aligned);
 }
 
-void check_inputs(const torch::Tensor& A, const torch::Tensor& B) {
-    TORCH_CHECK(A.is_cuda() && B.is_cuda(), "A and B must be on a GPU");
-    TORCH_CHECK(A.device() == B.device(), "A and B must be on one device, got ", A.device(), " and ", B.device());
-    TORCH_CHECK(A.scalar_type() == torch::kFloat32 && B.scalar_type() == torch::kFloat32, "A and B must be float32");
-    TORCH_CHECK(A.dim() == 2 && A.size(0) == A.size(1), "A must be square, got ", A.sizes());
-    TORCH_CHECK(A.sizes() == B.sizes(), "A and B must have one shape, got ", A.sizes(), " and ", B.sizes());
-    TORCH_CHECK(A.is_contiguous() && B.is_contiguous(), "A and B must be contiguous");
-}
-
-// Whether every row of a matrix starts on a 16-byte boundary, so that four floats can be read at once.
-bool rows_aligned(const torch::Tensor& matrix) {
-    const auto address = reinterpret_cast<uintptr_t>(matrix.data_ptr<float>());
-    return address % sizeof(float4) == 0 && matrix.size(1) % FLOATS == 0;
-}
-
 // Launches the second kernel.
-template <int STEP>
+template <int BK>
 void multiply_prepared(const half* prepared, torch::Tensor& C, int tiles, bool aligned) {
-    constexpr int SHARED = STAGES * sizeof(Stage<STEP>);
-    C10_CUDA_CHECK(cudaFuncSetAttribute(multiply_kernel<STEP>, cudaFuncAttributeMaxDynamicSharedMemorySize, SHARED));
+    constexpr int SHARED = STAGES * sizeof(Stage<BK>);
+    C10_CUDA_CHECK(cudaFuncSetAttribute(multiply_kernel<BK>, cudaFuncAttributeMaxDynamicSharedMemorySize, SHARED));
     const unsigned blocks = tiles * (tiles + 1) / 2;
-    multiply_kernel<STEP><<<blocks, THREADS, SHARED, at::cuda::getCurrentCUDAStream()>>>(
+    multiply_kernel<BK><<<blocks, THREADS, SHARED, at::cuda::getCurrentCUDAStream()>>>(
         prepared, C.data_ptr<float>(), C.size(0), tiles, aligned);
     C10_CUDA_KERNEL_LAUNCH_CHECK();
 }

@@ -12,79 +12,39 @@
 //              |x| < 65520 (a larger one becomes infinite, then NaN); below 6.1e-5 an element is off by up to 2^-36,
 //              so inputs whose every element is below about 1e-5 should be scaled up first. Sums are float32.
 
-#include <torch/extension.h>
-#include <ATen/cuda/CUDAContext.h>
-#include <c10/cuda/CUDAException.h>
-#include <c10/cuda/CUDAGuard.h>
 #include <cuda_fp16.h>
-#include <cuda_runtime.h>
 #include <mma.h>
+#include "triangular.cuh"
 
 namespace wmma = nvcuda::wmma;
 
-constexpr int ROWS = 64;                            // of the tile of C one block computes
-constexpr int COLS = 64;
+constexpr int BM = 64;                              // of the tile of C one block computes
+constexpr int BN = 64;
 constexpr int SLICES = 2;                           // parts of a step; each belongs to other warps
 constexpr int BLOCKS_PER_SM = 3;
 constexpr int FRAGMENT = 16;                        // side of a fragment, and its depth along k
-constexpr int STEP = SLICES * FRAGMENT;             // columns of A and rows of B staged at a time
-constexpr int FLOATS = 4;                           // elements read, split and stored in one go
-constexpr int WARP = 32;                            // threads in a warp
+constexpr int BK = SLICES * FRAGMENT;               // columns of A and rows of B staged at a time
 constexpr int WARP_ROWS = 64;                       // of C, that one warp owns
 constexpr int WARP_COLS = 32;
 constexpr int DOWN = WARP_ROWS / FRAGMENT;          // fragments of C in a warp's part
 constexpr int ACROSS = WARP_COLS / FRAGMENT;
-constexpr int WARPS_ACROSS = COLS / WARP_COLS;
-constexpr int WARPS = ROWS / WARP_ROWS * WARPS_ACROSS;  // in a slice
+constexpr int WARPS_ACROSS = BN / WARP_COLS;
+constexpr int WARPS = BM / WARP_ROWS * WARPS_ACROSS;    // in a slice
 constexpr int THREADS = SLICES * WARPS * WARP;
-constexpr int A_PITCH = STEP + 8;                   // halves from row to row of A's tile: no two of 8 rows share banks
-constexpr int B_PITCH = COLS + 8;                   // the same for B's tile
-constexpr int C_PITCH = COLS + 4;                   // floats, while slices are added
-constexpr int SQUARE = ROWS > COLS ? ROWS : COLS;   // tiles are handed out by squares of this side
-constexpr int PER_SQUARE = SQUARE / ROWS * (SQUARE / COLS);
-constexpr int A_ROUNDS = ROWS * STEP / (THREADS * FLOATS);  // times that a thread reads four elements of A in a step
-constexpr int B_ROUNDS = STEP * COLS / (THREADS * FLOATS);
+constexpr int A_PITCH = BK + 8;                     // halves from row to row of A's tile: no two of 8 rows share banks
+constexpr int B_PITCH = BN + 8;                     // the same for B's tile
+constexpr int C_PITCH = BN + 4;                     // floats, while slices are added
+constexpr int A_ROUNDS = BM * BK / (THREADS * FLOATS);      // times that a thread reads four elements of A in a step
+constexpr int B_ROUNDS = BK * BN / (THREADS * FLOATS);
 constexpr float SCALE = 2048.0f;                    // of the rests: they keep 11 bits, as the large parts do
-static_assert(A_ROUNDS * THREADS * FLOATS == ROWS * STEP && B_ROUNDS * THREADS * FLOATS == STEP * COLS, "no rest");
+static_assert(A_ROUNDS * THREADS * FLOATS == BM * BK && B_ROUNDS * THREADS * FLOATS == BK * BN, "no rest");
 
 struct Stage {
-    half a_large[ROWS * A_PITCH];
-    half a_rest[ROWS * A_PITCH];
-    half b_large[STEP * B_PITCH];
-    half b_rest[STEP * B_PITCH];
+    half a_large[BM * A_PITCH];
+    half a_rest[BM * A_PITCH];
+    half b_large[BK * B_PITCH];
+    half b_rest[BK * B_PITCH];
 };
-
-struct Corner {
-    int64_t row;
-    int64_t col;
-};
-
-// First row and column of a block's tile. Squares on or below the diagonal are counted from the lower left corner, one
-// diagonal after the other, so the longest sums start first.
-__device__ Corner corner_of(int block, int squares) {
-    const int square = block / PER_SQUARE;
-    const int part = block % PER_SQUARE;
-    int diagonal = static_cast<int>((sqrtf(8.0f * square + 1.0f) - 1.0f) / 2.0f);
-    while (diagonal * (diagonal + 1) / 2 > square) --diagonal;  // the root is rounded
-    while ((diagonal + 1) * (diagonal + 2) / 2 <= square) ++diagonal;
-    const int col = square - diagonal * (diagonal + 1) / 2;
-    const int row = squares - 1 - diagonal + col;
-    return {static_cast<int64_t>(row) * SQUARE + part / (SQUARE / COLS) * ROWS,
-            static_cast<int64_t>(col) * SQUARE + part % (SQUARE / COLS) * COLS};
-}
-
-// Four elements from `from` on, of which the first `count` are used and the others are zero.
-__device__ float4 load_four(const float* from, int count, bool aligned) {
-    if (aligned && count >= FLOATS) {
-        return *reinterpret_cast<const float4*>(from);
-    }
-    float4 four = make_float4(0.0f, 0.0f, 0.0f, 0.0f);
-    if (count > 0) four.x = from[0];
-    if (count > 1) four.y = from[1];
-    if (count > 2) four.z = from[2];
-    if (count > 3) four.w = from[3];
-    return four;
-}
 
 // Reads a thread's share of a tile WIDTH wide. WHOLE says that the tile is aligned and all of it lies within the matrix
 // and on or below the diagonal. Otherwise the matrix has `rows` more rows, (row, col) of the tile is used if
@@ -184,7 +144,7 @@ __device__ void multiply(Sums (&sums)[DOWN][ACROSS], const Stage& from, int row,
     }
 }
 
-// The sums of all slices, as a ROWS x COLS tile in shared memory, since which thread holds which element of a fragment
+// The sums of all slices, as a BM x BN tile in shared memory, since which thread holds which element of a fragment
 // is not specified. `to` points at the warp's part of it.
 __device__ void gather(float* to, Sums (&sums)[DOWN][ACROSS], int slice) {
     for (int turn = 0; turn < SLICES; ++turn) {
@@ -211,77 +171,50 @@ __device__ void gather(float* to, Sums (&sums)[DOWN][ACROSS], int slice) {
     __syncthreads();
 }
 
-// A ROWS x COLS tile to C as far as it is on or below the diagonal and within the matrix.
+// A BM x BN tile to C as far as it is on or below the diagonal and within the matrix.
 __device__ void store_tile(float* __restrict__ C, const int64_t N, const Corner& corner, const float* tile,
                            bool aligned) {
-    for (int quad = threadIdx.x; quad < ROWS * COLS / FLOATS; quad += THREADS) {
-        const int64_t row = corner.row + quad / (COLS / FLOATS);
-        const int64_t col = corner.col + quad % (COLS / FLOATS) * FLOATS;
-        const float* from = tile + quad / (COLS / FLOATS) * C_PITCH + quad % (COLS / FLOATS) * FLOATS;
-        float* to = C + row * N + col;
-        if (aligned && row < N && col + FLOATS - 1 <= row) {
-            *reinterpret_cast<float4*>(to) = *reinterpret_cast<const float4*>(from);
-            continue;
-        }
-        for (int i = 0; i < FLOATS; ++i) {
-            if (row < N && col + i <= row) {
-                to[i] = from[i];
-            }
-        }
-    }
-}
-
-// Zeros above the diagonal, at the mirror image of the block's tile. All tiles together cover all of the upper half.
-__device__ void zero_mirror_image(float* __restrict__ C, const int64_t N, const Corner& corner, bool aligned) {
-    for (int quad = threadIdx.x; quad < ROWS * COLS / FLOATS; quad += THREADS) {
-        const int64_t row = corner.col + quad / (ROWS / FLOATS);
-        const int64_t col = corner.row + quad % (ROWS / FLOATS) * FLOATS;
-        float* to = C + row * N + col;
-        if (aligned && row < col && col + FLOATS <= N) {
-            *reinterpret_cast<float4*>(to) = make_float4(0.0f, 0.0f, 0.0f, 0.0f);
-            continue;
-        }
-        for (int i = 0; i < FLOATS; ++i) {
-            if (row < col + i && col + i < N) {
-                to[i] = 0.0f;
-            }
-        }
+    for (int quad = threadIdx.x; quad < BM * BN / FLOATS; quad += THREADS) {
+        const int64_t row = corner.row + quad / (BN / FLOATS);
+        const int64_t col = corner.col + quad % (BN / FLOATS) * FLOATS;
+        const float* from = tile + quad / (BN / FLOATS) * C_PITCH + quad % (BN / FLOATS) * FLOATS;
+        store_four(C, N, row, col, *reinterpret_cast<const float4*>(from), aligned);
     }
 }
 
 __global__ void __launch_bounds__(THREADS, BLOCKS_PER_SM)
 triangular_mm_kernel(const float* __restrict__ A, const float* __restrict__ B, float* __restrict__ C, const int64_t N,
                      const int squares, const bool aligned) {
-    constexpr int GATHERED = ROWS * C_PITCH * sizeof(float);
+    constexpr int GATHERED = BM * C_PITCH * sizeof(float);
     __shared__ __align__(32) unsigned char memory[sizeof(Stage) > GATHERED ? sizeof(Stage) : GATHERED];
     Stage& staged = *reinterpret_cast<Stage*>(memory);
-    const Corner corner = corner_of(blockIdx.x, squares);
+    const Corner corner = corner_of<BM, BN>(blockIdx.x, squares);
     const int slice = threadIdx.x / (WARPS * WARP);
     const int warp = threadIdx.x / WARP % WARPS;
     const int warp_row = warp / WARPS_ACROSS * WARP_ROWS;
     const int warp_col = warp % WARPS_ACROSS * WARP_COLS;
-    zero_mirror_image(C, N, corner, aligned);
+    zero_mirror_image<BM, BN, THREADS>(C, N, corner, aligned);
 
     // From here on rows of A are counted from the tile's first, and columns of A and rows of B from its first column.
     const int below = static_cast<int>(corner.row - corner.col);
     const int a_rows = static_cast<int>(N - corner.row);
     const int b_rows = static_cast<int>(N - corner.col);
-    const int whole = aligned && a_rows >= ROWS ? below + 1 : 0;  // A's columns up to here are used in every row
-    const int end = below + (a_rows < ROWS ? a_rows : ROWS);
+    const int whole = aligned && a_rows >= BM ? below + 1 : 0;  // A's columns up to here are used in every row
+    const int end = below + (a_rows < BM ? a_rows : BM);
     const float* a_next = A + corner.row * N + corner.col;
     const float* b_next = B + corner.col * N + corner.col;
     float4 a_ahead[A_ROUNDS];
     float4 b_ahead[B_ROUNDS];
     const auto read = [&](int k) {
-        if (k >= COLS && k + STEP <= whole) {
-            read_ahead<STEP, true>(a_ahead, a_next, N, a_rows, below - k, aligned);
-            read_ahead<COLS, true>(b_ahead, b_next, N, b_rows - k, k, aligned);
+        if (k >= BN && k + BK <= whole) {
+            read_ahead<BK, true>(a_ahead, a_next, N, a_rows, below - k, aligned);
+            read_ahead<BN, true>(b_ahead, b_next, N, b_rows - k, k, aligned);
         } else {
-            read_ahead<STEP, false>(a_ahead, a_next, N, a_rows, below - k, aligned);
-            read_ahead<COLS, false>(b_ahead, b_next, N, b_rows - k, k, aligned);
+            read_ahead<BK, false>(a_ahead, a_next, N, a_rows, below - k, aligned);
+            read_ahead<BN, false>(b_ahead, b_next, N, b_rows - k, k, aligned);
         }
-        a_next += STEP;
-        b_next += STEP * N;
+        a_next += BK;
+        b_next += BK * N;
     };
     Sums sums[DOWN][ACROSS];
     for (int i = 0; i < DOWN; ++i) {
@@ -290,34 +223,19 @@ triangular_mm_kernel(const float* __restrict__ A, const float* __restrict__ B, f
         }
     }
     read(0);
-    for (int k = 0; k < end; k += STEP) {
+    for (int k = 0; k < end; k += BK) {
         __syncthreads();  // all are done with the step before
-        stage<STEP, A_PITCH>(staged.a_large, staged.a_rest, a_ahead);
-        stage<COLS, B_PITCH>(staged.b_large, staged.b_rest, b_ahead);
+        stage<BK, A_PITCH>(staged.a_large, staged.a_rest, a_ahead);
+        stage<BN, B_PITCH>(staged.b_large, staged.b_rest, b_ahead);
         __syncthreads();
-        if (k + STEP < end) {
-            read(k + STEP);
+        if (k + BK < end) {
+            read(k + BK);
         }
         multiply(sums, staged, warp_row, warp_col, slice * FRAGMENT);
     }
     float* tile = reinterpret_cast<float*>(memory);
     gather(tile + warp_row * C_PITCH + warp_col, sums, slice);
     store_tile(C, N, corner, tile, aligned);
-}
-
-void check_inputs(const torch::Tensor& A, const torch::Tensor& B) {
-    TORCH_CHECK(A.is_cuda() && B.is_cuda(), "A and B must be on a GPU");
-    TORCH_CHECK(A.device() == B.device(), "A and B must be on one device, got ", A.device(), " and ", B.device());
-    TORCH_CHECK(A.scalar_type() == torch::kFloat32 && B.scalar_type() == torch::kFloat32, "A and B must be float32");
-    TORCH_CHECK(A.dim() == 2 && A.size(0) == A.size(1), "A must be square, got ", A.sizes());
-    TORCH_CHECK(A.sizes() == B.sizes(), "A and B must have one shape, got ", A.sizes(), " and ", B.sizes());
-    TORCH_CHECK(A.is_contiguous() && B.is_contiguous(), "A and B must be contiguous");
-}
-
-// Whether every row of a matrix starts on a 16-byte boundary, so that four floats can be read at once.
-bool rows_aligned(const torch::Tensor& matrix) {
-    const auto address = reinterpret_cast<uintptr_t>(matrix.data_ptr<float>());
-    return address % sizeof(float4) == 0 && matrix.size(1) % FLOATS == 0;
 }
 
 torch::Tensor forward(torch::Tensor A, torch::Tensor B) {
@@ -328,10 +246,9 @@ torch::Tensor forward(torch::Tensor A, torch::Tensor B) {
     if (N == 0) {
         return C;
     }
-    const int squares = (N + SQUARE - 1) / SQUARE;
-    const unsigned blocks = squares * (squares + 1) / 2 * PER_SQUARE;
-    const bool aligned = rows_aligned(A) && rows_aligned(B) && rows_aligned(C);
-    triangular_mm_kernel<<<blocks, THREADS, 0, at::cuda::getCurrentCUDAStream()>>>(
+    const int squares = squares_of<BM, BN>(N);
+        const bool aligned = rows_aligned(A) && rows_aligned(B) && rows_aligned(C);
+    triangular_mm_kernel<<<blocks_of<BM, BN>(squares), THREADS, 0, at::cuda::getCurrentCUDAStream()>>>(
         A.data_ptr<float>(), B.data_ptr<float>(), C.data_ptr<float>(), N, squares, aligned);
     C10_CUDA_KERNEL_LAUNCH_CHECK();
     return C;

@@ -63,6 +63,39 @@ def test_a_source_without_kernels_is_for_the_published_build(tmp_path: Path) -> 
         fast.build(tmp_path / "k.cu", flags=(), compute_capability=90)
 
 
+def test_headers_beside_the_source_are_read_in_the_place_of_their_includes(tmp_path: Path) -> None:
+    (tmp_path / "sizes.cuh").write_text("#pragma once\n#include <mma.h>\nconstexpr int B = 8;")
+    (tmp_path / "fill.h").write_text("__global__ void fill(float* p) { *p = B; }\n")
+    (tmp_path / "k.cu").write_text('#include "sizes.cuh"\n  # include "fill.h"\nint last;\n')
+    text, reads = fast.joined(tmp_path / "k.cu")
+    assert [one.file for one in reads] == ["fill.h", "k.cu", "sizes.cuh"]
+    assert text.splitlines() == [
+        '#line 1 "sizes.cuh"', "", "#include <mma.h>", "constexpr int B = 8;", '#line 2 "k.cu"', '#line 1 "fill.h"',
+        "__global__ void fill(float* p) { *p = B; }", "", '#line 3 "k.cu"', "int last;",
+    ]  # fmt: skip
+    assert [each.name for each in parse(text).functions] == ["fill"]
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        '#include "sizes.cuh"\n#include "sizes.cuh"',
+        '#include "sizes.cuh" /*',
+        '#include "nested.h"',
+        '#include "link.h"',
+        '#include "absent.h"',
+        '#include "folder/sizes.cuh"',
+    ],
+)
+def test_other_headers_beside_the_source_are_for_the_published_build(line: str, tmp_path: Path) -> None:
+    (tmp_path / "sizes.cuh").write_text("#pragma once\nconstexpr int B = 8;\n")
+    (tmp_path / "nested.h").write_text('#include "sizes.cuh"\n')
+    (tmp_path / "link.h").symlink_to(tmp_path / "sizes.cuh")
+    (tmp_path / "k.cu").write_text(f"{line}\n//*/\n__global__ void k() {{}}\n")
+    with pytest.raises(fast_toolchain.NotFast, match="the header"):
+        host_part(parse(fast.joined(tmp_path / "k.cu")[0]), name="k.cu")
+
+
 def test_a_refusal_is_unsupported_and_speaks_of_the_published_build() -> None:
     refusal = fast_toolchain.NotFast("textures", line=7)
     assert isinstance(refusal, Unsupported)

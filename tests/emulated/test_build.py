@@ -112,6 +112,16 @@ def test_headers_beside_the_source_hold_kernels_launches_and_inline_ptx(tmp_path
         build(path)
 
 
+def test_a_header_beside_the_source_asks_for_a_gpu_before_and_behind_headers_of_torch(tmp_path):
+    (tmp_path / "check.cuh").write_text(
+        "#pragma once\n#include <torch/extension.h>\n"
+        "inline void check(const torch::Tensor& x) { TORCH_CHECK(x.is_cuda() && x.device().type() == torch::kCUDA); }\n"
+    )
+    text = SMALL.replace('#include "factor.h"', '#include "factor.h"\n#include "check.cuh"\n#include <ATen/ATen.h>')
+    built = build(source(tmp_path, text.replace("  return", "  check(in);\n  TORCH_CHECK(in.is_cuda());\n  return")))
+    assert run(built, "answer = functions['forward'](torch.ones(9)).tolist()") == [2.0] * 9
+
+
 def test_macros_and_include_folders_of_the_claim_count_and_are_part_of_the_key(tmp_path):
     for folder, factor in (("include", "2.0f"), ("other", "3.0f")):
         (tmp_path / folder / "lib").mkdir(parents=True)

@@ -439,6 +439,7 @@ KNOWN_GOOD: dict[str, list[str]] = {
         host("x = x.contiguous();"),
         host("TORCH_CHECK(x.is_contiguous());"),
         "#define CHECK(x) TORCH_CHECK(x.is_contiguous(), #x)\n" + host("CHECK(x);"),
+        '#include "checks.h"\n' + host("check(x);"),
         host("auto a = x.packed_accessor32<float, 2>();"),
         f"{FORWARD} auto y = torch::empty_like(x); run(y.data_ptr<float>()); return y; }}",
     ],

@@ -7,13 +7,14 @@ an `Unsupported`: the published build then decides, as it does for every finding
 from __future__ import annotations
 
 import json
+import re
 import time
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from pathlib import Path
 
 from audit.build.cuda import fast_toolchain
-from audit.build.cuda.fast_host import KEY, Flags, host_part, operator_includes, translated
+from audit.build.cuda.fast_host import KEY, Flags, escaped, host_part, operator_includes, translated
 from audit.build.cuda.fast_nvrtc import NAMES
 from audit.build.cuda.fast_symbols import Symbol, device_variables, offset_of, symbols
 from audit.build.cuda.fast_toolchain import FastToolchain, NotFast
@@ -29,6 +30,8 @@ from audit.review.cuda_source import CudaSource, parse
 DEVICE_LIMIT_S = 120.0
 LIBRARY, DEVICE_SOURCE, RULE = "host.so", "device.cu", "host.d"
 _RECIPE = "3"  # part of every cache key; counts changes to the way this module calls the compilers
+_BESIDE = re.compile(r'^[ \t]*#[ \t]*include[ \t]*"[\w.-]+"[ \t]*$', re.MULTILINE)
+_ONCE = re.compile(r"^[ \t]*#[ \t]*pragma[ \t]+once[ \t]*$", re.MULTILINE)
 _LINK = ("-shared", "-Wl,-z,now")
 
 
@@ -45,7 +48,7 @@ class FastBuild:
         host_seconds: that of compiling the host part.
         device_seconds: that of NVRTC, the start of its process included.
         from_cache: whether this call compiled nothing.
-        reads: the source, the only file of the claim in it.
+        reads: the files of the claim in it: the source, and the headers beside it that it includes.
         left_out: instantiations whose template arguments are torch's types; launching one raises NotImplementedError.
     """
 
@@ -75,7 +78,7 @@ def build(source_path: Path, *, flags: tuple[str, ...], compute_capability: int,
         NotFast: this build does not take the source or a flag, or one of the compilers refuses it.
     """
     started = time.monotonic()
-    text = untrusted.text(source_path)
+    text, reads = joined(source_path)
     source = parse(text)
     if "__global__" not in source.masked:
         raise NotFast("a source that defines no kernel")
@@ -103,9 +106,26 @@ def build(source_path: Path, *, flags: tuple[str, ...], compute_capability: int,
         host_seconds=manifest["host_seconds"],
         device_seconds=manifest["device_seconds"],
         from_cache=from_cache,
-        reads=(SourceFile.of(source_path.name, text.encode()),),
+        reads=reads,
         left_out=tuple(manifest["left_out"]),
     )
+
+
+def joined(source_path: Path) -> tuple[str, tuple[SourceFile, ...]]:
+    """Return a source with each header beside it in place of its first include, and the files read; lines keep their
+    numbers. Other quoted includes stay, which `host_part` refuses. Raises BadInput as `build`."""
+    text = untrusted.text(source_path)
+    parts, at, read = [], 0, {source_path.name: text}
+    for include in parse(text).includes if _BESIDE.search(text) else ():
+        plain, header = _BESIDE.match(text, include.start, include.end), source_path.parent / include.header
+        if plain is None or include.header in read or header.is_symlink() or not header.is_file():
+            continue
+        inner = read[include.header] = untrusted.text(header, empty=True)
+        after = f'#line {include.line + 1} "{escaped(source_path.name)}"'
+        parts += [text[at : include.start], f'#line 1 "{include.header}"\n{_ONCE.sub("", inner)}\n{after}']
+        at = include.end
+    reads = tuple(SourceFile.of(name, read[name].encode()) for name in sorted(read))
+    return "".join((*parts, text[at:])), reads
 
 
 class _Job:

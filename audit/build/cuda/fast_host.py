@@ -64,8 +64,12 @@ def host_part(source: CudaSource, *, name: str) -> str:
         *(Edit(*match.span("name"), f"::cufast::{match['name']}") for match in _REPLACED.finditer(source.masked)),
         *(Edit(each.start, each.end, "") for each in source.includes if _HEADER_NOT_READ.match(each.header)),
     ]
-    escaped = name.replace("\\", "\\\\").replace('"', '\\"')
-    return f'#line 1 "{escaped}"\n{apply(source, edits)}\n#include "cufast/exports.h"\n'
+    return f'#line 1 "{escaped(name)}"\n{apply(source, edits)}\n#include "cufast/exports.h"\n'
+
+
+def escaped(name: str) -> str:
+    """Return a file's name for a `#line`."""
+    return name.replace("\\", "\\\\").replace('"', '\\"')
 
 
 def operator_includes(source: CudaSource, available: frozenset[str]) -> str:

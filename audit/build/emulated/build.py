@@ -118,7 +118,9 @@ def build(
     translated = _SLOWER[optimisation] + rewrite.defines(flags) + translated
     tools, folder = toolchain.find(), source_path.resolve().parent
     folders = [flag.removeprefix("-I") for flag in flags if flag.startswith("-I")]
-    own_headers = rewrite.headers(source, folder / source_path.name, folders=folders, prefix=prefix)
+    own_headers = rewrite.headers(
+        source, folder / source_path.name, folders=folders, compute_capability=compute_capability, prefix=prefix
+    )
     texts = [prefix, translated, *folders, *own_headers.values(), *dependencies.marks(folder)]
     key = fingerprint([_RECIPE, *tools.identity, *ptx.sources(), *texts])
     job = _Job(source, translated, own_headers, folder / source_path.name, folders)

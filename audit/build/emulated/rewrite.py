@@ -77,8 +77,10 @@ def defines(flags: Sequence[str]) -> str:
     )
 
 
-def headers(source: CudaSource, path: Path, *, folders: Sequence[str] = (), prefix: str) -> dict[str, str]:
-    """Return the rewritten text of every header of the claim, which may have kernels and launches, by its path in the
+def headers(
+    source: CudaSource, path: Path, *, folders: Sequence[str] = (), compute_capability: int, prefix: str
+) -> dict[str, str]:
+    """Return the rewritten text of every header of the claim, which may have all that a source has, by its path in the
     folder of the source at `path`; empty where none changes. `folders` in it are those of `-I`. Raises Unsupported if
     one uses what the device does not model."""
     folder, found, changed = path.parent, dict[str, str](), False
@@ -95,7 +97,11 @@ def headers(source: CudaSource, path: Path, *, folders: Sequence[str] = (), pref
             header = parse(text)
             for construct in unsupported(header):
                 raise Unsupported(construct.construct)
-            found[name] = _rewritten(header, [*_edits(header)], name=str(folder / name), prefix=prefix)
+            edits, end = [*_edits(header)], len(text)
+            if header.functions:  # GPU names in them are mapped, and not in what is included behind this header
+                first = _after_includes(header, name=str(folder / name), compute_capability=compute_capability)
+                edits = [first, *edits, Edit(end, end, '\n#include "cuemu/before_includes.h"\n')]
+            found[name] = _rewritten(header, edits, name=str(folder / name), prefix=prefix)
             changed = changed or not found[name].endswith(text)
             waiting.append((folder / name, header))
     return found if changed else {}

@@ -26,6 +26,7 @@ _IN_PLACE = names("""
 _LAYOUT = names("contiguous is_contiguous stride strides is_non_overlapping_and_dense expect_contiguous")
 _CONTIGUITY = frozenset({"contiguous", "is_contiguous"})
 _ACCESSOR = re.compile(r"packed_accessor\w*|accessor|TensorIterator\w*")
+_OWN_HEADER = re.compile(r'^[ \t]*#[ \t]*include[ \t]*"(?!torch/|ATen/|c10/|cuda)', re.MULTILINE)
 _SCRATCH = re.compile(r"scratch|work_?sp|wksp|counter|buffer|partial|tmp|temp")
 _LAYOUT_NAME = re.compile(r"_(?:(?:col|row|column)_major|transposed|t)$")
 _POINTER = frozenset({"data_ptr", "const_data_ptr", "mutable_data_ptr", "data"})
@@ -175,10 +176,16 @@ def _inputs(reading: CudaReading, entry: Function) -> dict[str, str]:
 def layout(reading: CudaReading) -> list[Spot]:
     """Is the memory of a parameter read as if it lay contiguously, without a word about its layout?
 
-    Silent where the file asks for or makes contiguous tensors, reads strides or uses accessors.
+    Silent where the file asks for or makes contiguous tensors, reads strides or uses accessors, or has a header of its
+    own that may.
     """
     names = {call.name for call in reading.calls}
-    if names & _LAYOUT or any(_ACCESSOR.fullmatch(name) for name in names) or reading.macro_words & _CONTIGUITY:
+    if (
+        _OWN_HEADER.search(reading.source.code)
+        or names & _LAYOUT
+        or any(_ACCESSOR.fullmatch(name) for name in names)
+        or reading.macro_words & _CONTIGUITY
+    ):
         return []
     for call in reading.calls:
         function = reading.function(call.node)
