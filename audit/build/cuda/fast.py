@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from audit.build.cuda import fast_toolchain
-from audit.build.cuda.fast_host import KEY, Flags, escaped, host_part, operator_includes, translated
+from audit.build.cuda.fast_host import KEY, Flags, host_part, operator_includes, translated
 from audit.build.cuda.fast_nvrtc import NAMES
 from audit.build.cuda.fast_symbols import Symbol, device_variables, offset_of, symbols
 from audit.build.cuda.fast_toolchain import FastToolchain, NotFast
@@ -22,6 +22,7 @@ from audit.build.dependencies import listed, own_files
 from audit.build.device_part import device_text
 from audit.build.emulated import toolchain
 from audit.build.emulated.cache import cache_folder, fingerprint, made
+from audit.build.emulated.edits import Edit, apply, line_marker
 from audit.build.names import FAST_MANIFEST, IMAGE, OPENER
 from audit.model import SourceFile, untrusted
 from audit.model.errors import Unsupported, first_error
@@ -30,7 +31,7 @@ from audit.review.cuda_source import CudaSource, parse
 DEVICE_LIMIT_S = 120.0
 LIBRARY, DEVICE_SOURCE, RULE = "host.so", "device.cu", "host.d"
 _RECIPE = "3"  # part of every cache key; counts changes to the way this module calls the compilers
-_BESIDE = re.compile(r'^[ \t]*#[ \t]*include[ \t]*"[\w.-]+"[ \t]*$', re.MULTILINE)
+_BESIDE = re.compile(r'[ \t]*#[ \t]*include[ \t]*"[\w.-]+"[ \t]*')
 _ONCE = re.compile(r"^[ \t]*#[ \t]*pragma[ \t]+once[ \t]*$", re.MULTILINE)
 _LINK = ("-shared", "-Wl,-z,now")
 
@@ -114,18 +115,16 @@ def build(source_path: Path, *, flags: tuple[str, ...], compute_capability: int,
 def joined(source_path: Path) -> tuple[str, tuple[SourceFile, ...]]:
     """Return a source with each header beside it in place of its first include, and the files read; lines keep their
     numbers. Other quoted includes stay, which `host_part` refuses. Raises BadInput as `build`."""
-    text = untrusted.text(source_path)
-    parts, at, read = [], 0, {source_path.name: text}
-    for include in parse(text).includes if _BESIDE.search(text) else ():
-        plain, header = _BESIDE.match(text, include.start, include.end), source_path.parent / include.header
-        if plain is None or include.header in read or header.is_symlink() or not header.is_file():
-            continue
-        inner = read[include.header] = untrusted.text(header, empty=True)
-        after = f'#line {include.line + 1} "{escaped(source_path.name)}"'
-        parts += [text[at : include.start], f'#line 1 "{include.header}"\n{_ONCE.sub("", inner)}\n{after}']
-        at = include.end
-    reads = tuple(SourceFile.of(name, read[name].encode()) for name in sorted(read))
-    return "".join((*parts, text[at:])), reads
+    source = parse(untrusted.text(source_path))
+    read, edits = {source_path.name: source.text}, list[Edit]()
+    for include in source.includes:
+        plain, header = _BESIDE.fullmatch(source.text, include.start, include.end), source_path.parent / include.header
+        if plain and include.header not in read and header.is_file() and not header.is_symlink():
+            inner = read[include.header] = untrusted.text(header, empty=True)
+            after = line_marker(include.line + 1, source_path.name).rstrip()
+            text = f"{line_marker(1, include.header)}{_ONCE.sub('', inner)}\n{after}"
+            edits.append(Edit(include.start, include.end, text))
+    return apply(source, edits), tuple(SourceFile.of(name, read[name].encode()) for name in sorted(read))
 
 
 class _Job:

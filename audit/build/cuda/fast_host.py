@@ -14,7 +14,7 @@ from dataclasses import dataclass
 
 from audit.build.cuda.fast_toolchain import NotFast
 from audit.build.cuda.gpu import SPECIFIC
-from audit.build.emulated.edits import Edit, apply
+from audit.build.emulated.edits import Edit, apply, line_marker
 from audit.build.emulated.rewrite import defines, operator_headers
 from audit.build.names import TORCH_MACROS
 from audit.review.cuda_source import CudaSource, Function, Launch
@@ -64,12 +64,7 @@ def host_part(source: CudaSource, *, name: str) -> str:
         *(Edit(*match.span("name"), f"::cufast::{match['name']}") for match in _REPLACED.finditer(source.masked)),
         *(Edit(each.start, each.end, "") for each in source.includes if _HEADER_NOT_READ.match(each.header)),
     ]
-    return f'#line 1 "{escaped(name)}"\n{apply(source, edits)}\n#include "cufast/exports.h"\n'
-
-
-def escaped(name: str) -> str:
-    """Return a file's name for a `#line`."""
-    return name.replace("\\", "\\\\").replace('"', '\\"')
+    return f'{line_marker(1, name)}{apply(source, edits)}\n#include "cufast/exports.h"\n'
 
 
 def operator_includes(source: CudaSource, available: frozenset[str]) -> str:

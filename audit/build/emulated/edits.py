@@ -30,3 +30,14 @@ def apply(source: CudaSource, edits: Iterable[Edit]) -> str:
         pieces += [source.text[position : edit.start], edit.text, line_break * lost]
         position = edit.end
     return "".join((*pieces, source.text[position:]))
+
+
+def quoted(text: str) -> str:
+    """Return a text as a literal of C++."""
+    escaped = text.replace("\\", "\\\\").replace('"', '\\"')
+    return f'"{escaped}"'
+
+
+def line_marker(line: int, name: str) -> str:
+    """Return the directive before the line with that number of a file."""
+    return f"#line {line} {quoted(name)}\n"

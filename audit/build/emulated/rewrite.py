@@ -14,7 +14,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from audit.build.emulated import rewrite_functions, rewrite_variables, toolchain
-from audit.build.emulated.edits import Edit, apply
+from audit.build.emulated.edits import Edit, apply, line_marker, quoted
 from audit.build.names import DEVICE_PREFIX as NAME
 from audit.model import untrusted
 from audit.model.errors import BadInput, Unsupported
@@ -119,7 +119,7 @@ def _rewritten(source: CudaSource, edits: list[Edit], *, name: str, prefix: str)
         line = source.line_of(own.start())
         raise Unsupported(f"the name {own.group()}, which is the emulated device's own", line=line)
     named = [replace(each, text=_OWN_NAME.sub(lambda own: _spelt(own.group(), prefix), each.text)) for each in edits]
-    return _line_marker(1, name) + apply(source, named)
+    return line_marker(1, name) + apply(source, named)
 
 
 def _edits(source: CudaSource) -> Iterator[Edit]:
@@ -148,18 +148,9 @@ def operator_headers(source: CudaSource) -> list[str]:
     return sorted({match["name"] for match in _OPERATOR.finditer(source.masked)})
 
 
-def _line_marker(line: int, name: str) -> str:
-    return f"#line {line} {_quoted(name)}\n"
-
-
-def _quoted(text: str) -> str:
-    escaped = text.replace("\\", "\\\\").replace('"', '\\"')
-    return f'"{escaped}"'
-
-
 def _launch(source: CudaSource, launch: Launch) -> Iterator[Edit]:
     macro = source.macro_at(launch.start)
-    shown = _quoted(launch.kernel_text)
+    shown = quoted(launch.kernel_text)
     if macro and launch.kernel_text in macro.parameters:
         shown = f"#{launch.kernel_text}"  # the macro's argument
     yield Edit(launch.start, launch.configuration_start, f"::cuemu::launch({shown}, {launch.line}, ")
@@ -220,7 +211,7 @@ def _after_includes(source: CudaSource, *, name: str, compute_capability: int) -
     at = _end_of_includes(source)
     text = f'#define CUEMU_ARCH {compute_capability * 10}\n#include "cuemu/after_includes.h"\n'
     broken = at.offset > 0 and source.text[at.offset - 1] != "\n"
-    return Edit(at.offset, at.offset, "\n" * broken + text + _line_marker(at.line + broken, name))
+    return Edit(at.offset, at.offset, "\n" * broken + text + line_marker(at.line + broken, name))
 
 
 def _end_of_includes(source: CudaSource) -> _Position:
