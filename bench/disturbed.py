@@ -95,6 +95,7 @@ def neighbour(way: str) -> Iterator[None]:
             assert other.stdout is not None
             if STARTED not in other.stdout.readline():
                 raise RuntimeError("the neighbour did not start")
+            time.sleep(1.5)  # the driver's figure of the GPU's use looks back
             yield
         finally:
             other.kill()

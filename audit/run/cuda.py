@@ -7,7 +7,6 @@ import importlib.machinery
 import importlib.util
 import json
 import os
-import re
 import tempfile
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
@@ -17,6 +16,7 @@ import torch
 from torch.autograd.profiler import profile
 
 from audit.build.cuda import fast_load
+from audit.build.cuda.demangle import demangled
 from audit.build.python.load import function_of, replace_load_inline
 from audit.build.sealed import sealed
 from audit.build.settings import CudaLibrary, CudaPython, CudaPythonSettings, CudaSettings
@@ -233,21 +233,10 @@ def launches_in(trace: dict[str, Any]) -> list[dict[str, Any]]:
     return [_launch(ordered[place]) for place in sorted(by_rank[:MOST_LAUNCHES])]
 
 
-def _demangled(name: str) -> str:
-    """Return the qualified name of a mangled one, `ns::k<...>`: the profiler leaves names over 1,024 characters as they
-    are. Other names stay."""
-    parts, rest = list[str](), name.removeprefix("_ZN" if name.startswith("_ZN") else "_Z")
-    while name.startswith("_Z") and (length := re.match(r"L?(\d+)", rest)):
-        end = length.end() + int(length[1])
-        parts.append(rest[length.end() : end].replace("_GLOBAL__N_1", "(anonymous namespace)"))
-        rest = rest[end:]
-    return "::".join(parts) + ("<...>" if rest.startswith("I") else "(...)") if parts else name
-
-
 def _launch(event: dict[str, Any]) -> dict[str, Any]:
     details = event.get("args", {})
     return {
-        "kernel": _demangled(event["name"]),
+        "kernel": demangled(event["name"]),
         "line": None,
         "grid": details.get("grid"),
         "block": details.get("block"),

@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 
+from audit.build.cuda.demangle import demangled
 from audit.build.cuda.fast_toolchain import listing
 from audit.review.cuda_source import CudaSource
 
@@ -94,9 +95,9 @@ _FUNCTION = re.compile(r"[0-9a-fA-F]+ [tTwWu] (?P<name>.+)")
 _ANONYMOUS = "(anonymous namespace)::"
 
 
-def plain_name(demangled: str) -> str:
+def plain_name(name: str) -> str:
     """Return the qualified name of a function: `ns::scale` for `void ns::scale<float, 256>(float*, int)`."""
-    text = demangled.replace(_ANONYMOUS, "").removeprefix("__device_stub__")
+    text = demangled(name).replace(_ANONYMOUS, "").removeprefix("__device_stub__")
     head = re.split(r"[<(]", text, maxsplit=1)[0]
     return head.split(" ")[-1]
 
