@@ -170,8 +170,9 @@ def _measured(evidence: Evidence) -> RatioAnswer:
         return RatioAnswer(state="open" if waiting else "not measured", reasons=(*waiting, untimed))
     published = published_here(record)
     if published is None:
-        named = ", ".join(one.gpu for one in record.claim.statement.ratios) or "no GPU"
-        text = f"a time on a GPU the claim names ({named}); {record.device.name}: {measured.sentence()}"
+        named = ", ".join(one.gpu for one in record.claim.statement.ratios)
+        text = f"a time on a GPU the claim names ({named})" if named else "a ratio that the claim states: it has none"
+        text += f"; {record.device.name}: {measured.sentence()}"
         return RatioAnswer(state="not measured", reasons=(text,))
     return _compared(evidence, published, measured)
 
