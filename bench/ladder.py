@@ -1,16 +1,20 @@
 """How fast the variants of triangular_mm are: `python bench/ladder.py --out FILE`, on a machine with a GPU.
 
-Times every repair, every baseline of `reference.py` and further ones in PyTorch in one process: rounds in which each is
-called once, in an order drawn anew, behind a write that fills the L2 cache. Raw samples are kept, and each kernel's own
-time by the profiler: what a variant's second launch takes is what it takes from inputs prepared before.
-`triton.testing.do_bench` times each as well, its median with the 20th and 80th percentile. Errors are against float64,
-relative, in norm; the precision class is what the result shows beside inputs rounded to lower formats.
+Times every repair and lesson, every baseline of `reference.py` and further ones in PyTorch in one process: rounds in
+which each is called once, in an order drawn anew, behind a write that fills the L2 cache. Raw samples are kept, and the
+own time of each kernel by the profiler: what a variant's second launch takes is what it takes from inputs prepared
+before. `triton.testing.do_bench` times each as well, its median with the 20th and 80th percentile. Errors are against
+float64, relative, in norm; the precision class is what the result shows beside inputs rounded to lower formats.
+
+The file is written again after every step of the work, so one that is cut off has the numbers until then. After
+`--deadline` seconds nothing new is begun; what cannot be built, called or was not reached is named with the reason.
 """
 
 from __future__ import annotations
 
 import argparse
 import ctypes
+import importlib.util
 import json
 import math
 import os
@@ -19,51 +23,85 @@ import re
 import statistics
 import sys
 import tempfile
+import time
 from collections.abc import Callable
-from concurrent.futures import ThreadPoolExecutor
-from importlib.metadata import version
+from concurrent.futures import Future, ThreadPoolExecutor
+from concurrent.futures import TimeoutError as Late
+from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 import torch
+from ladder_table import CLAIM, NOT_MEASURED, of_peak
 from torch.profiler import ProfilerActivity, profile
-from triton.testing import do_bench
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
 from audit import claims
 from audit.build.cuda import fast, fast_load, fast_toolchain, gpu
 from audit.build.cuda.device import fast_digests, flags_of
+from audit.model import Claim, Variant, atomic
 from audit.probes.precision import FLOAT32_BITS, class_of
 from audit.run import formats
 from audit.run.oracle import baselines_of, load_reference
+from audit.sandbox import command
 
-CLAIM = Path(__file__).resolve().parents[1] / "kernels/triangular_mm"
 GPUS = ("T4", "L4", "A100", "H100", "H200")
-NOT_MEASURED = "NOT MEASURED"
 GIVEN = {"diagonals_given_fp16": torch.float16, "diagonals_given_bf16": torch.bfloat16}
 """Ways whose inputs are prepared in that type before."""
 SIZES = (1, 33, 255, 1000, 4095, 4096)
 SIDE = 4096
 FLUSH_BYTES = 256 << 20
-WARM_UP = 5
+WARM_UP = 2
+FIRST = 5
+"""Times taken of each way before the rounds, which replace them."""
+BATCH = 10
+"""Rounds between two looks at the clock."""
 PROFILED = 20
+FOR_BUILDS = 0.5
+"""The share of a deadline after which a build that is not done is left out."""
 
 Way = Callable[[torch.Tensor, torch.Tensor], torch.Tensor]
+
+
+class Numbers:
+    """What is known so far, on disk at every step; `left_s` are the seconds until the deadline."""
+
+    def __init__(self, out: Path | None, deadline_s: float) -> None:
+        self._out, self._began, self._deadline_s = out, time.monotonic(), deadline_s
+        self.ways: dict[str, dict[str, Any]] = {}
+        self.missing: dict[str, str] = {}
+        self.known: dict[str, Any] = {"machine": _machine(), "side": SIDE, "ways": self.ways, "missing": self.missing}
+
+    def left_s(self, share: float = 1.0) -> float:
+        """Seconds until that share of the deadline is over."""
+        return self._deadline_s * share - (time.monotonic() - self._began)
+
+    def lacks(self, name: str, why: object) -> None:
+        """Name a way that has no number, or not all."""
+        text = f"{type(why).__name__}: {why}" if isinstance(why, Exception) else str(why)
+        self.missing[name] = " ".join(text.split())[:300]
+        print(f"{name}: {NOT_MEASURED}: {self.missing[name]}", flush=True)
+
+    def keep(self) -> None:
+        """Write the file."""
+        if self._out:
+            atomic.write(self._out, (json.dumps(self.known) + "\n").encode())
 
 
 def main() -> None:
     """Builds, checks, times, prints a table and, with `--out`, writes the numbers."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--rounds", type=int, default=200)
+    parser.add_argument("--deadline", type=float, default=math.inf, help="seconds for everything")
+    parser.add_argument("--no-profile", action="store_true", help="leave the kernels' own times out")
     parser.add_argument("--out", type=Path, help="a JSON file for the numbers")
     asked = parser.parse_args()
-    with tempfile.TemporaryDirectory(prefix="audit-ladder-") as folder:
-        ways = _baselines() | _variants(Path(folder))
-        numbers = {"machine": _machine(), "side": SIDE, "ways": _measured(ways, asked.rounds)}
-    _show(numbers)
-    if asked.out:
-        asked.out.write_text(json.dumps(numbers) + "\n", encoding="utf-8")
+    numbers = Numbers(asked.out, asked.deadline)
+    with tempfile.TemporaryDirectory(prefix="audit-ladder-", ignore_cleanup_errors=True) as folder:
+        ways = _baselines() | _variants(Path(folder), numbers)
+        _measure(ways, numbers, rounds=asked.rounds, profiled=not asked.no_profile)
+    _show(numbers.known)
 
 
 def _baselines() -> dict[str, Way]:
@@ -104,47 +142,108 @@ def _float16(a: torch.Tensor, b: torch.Tensor) -> torch.Tensor:
     return torch.matmul(a.half(), b.half()).tril().float()
 
 
-def _variants(cache: Path) -> dict[str, Way]:
-    loaded = claims.load(str(CLAIM))
-    card = gpu.find()
-    repairs = [each for each in loaded.claim.variant if each.role == "repair"]
-
-    def built(variant: Any) -> fast.FastBuild:
-        flags = flags_of(variant, loaded.claim)
-        capability = card.compute_capability
-        return fast.build(CLAIM / variant.file, flags=flags, compute_capability=capability)
-
+def _variants(cache: Path, numbers: Numbers) -> dict[str, Way]:
+    """The repairs and lessons that can be built here and in time."""
+    loaded = claims.load(str(CLAIM), lessons=True)
+    card = gpu.find().compute_capability
+    asked = [one for one in loaded.claim.variant if one.role in ("repair", "lesson")]
+    for one in asked:
+        if one.compute_capability > card:
+            numbers.lacks(one.name, f"it needs compute capability {one.compute_capability / 10}")
+    asked = [one for one in asked if one.compute_capability <= card]
     os.environ["AUDIT_CACHE"] = str(cache)
-    fast_toolchain.prepare()
-    with ThreadPoolExecutor() as pool:
-        builds = list(pool.map(built, repairs))
-    entry = loaded.claim.entry
-    return {
-        each.name: fast_load.load(build.library, binding=build.binding, digests=fast_digests(build))[entry]
-        for each, build in zip(repairs, builds, strict=True)
-    }
+    try:
+        fast_toolchain.prepare()
+    except Exception as error:  # without a compiler there are the variants in Python and the baselines
+        print(f"compiled variants: {error}", flush=True)
+    pool = ThreadPoolExecutor(os.cpu_count())
+    jobs = {one: pool.submit(_built, one, loaded.claim, card) for one in asked if one.file.endswith(".cu")}
+    ways: dict[str, Way] = {}
+    for one in asked:
+        try:
+            ways[one.name] = _way(one, jobs.get(one), loaded.claim.entry, max(0.0, numbers.left_s(FOR_BUILDS)))
+        except Late:
+            numbers.lacks(one.name, "its build was not done in time")
+        except Exception as error:  # one variant that fails is no reason to lose the others
+            numbers.lacks(one.name, error)
+    pool.shutdown(wait=False, cancel_futures=True)
+    command.end_all()  # compilers that are too late
+    return ways
 
 
-def _measured(ways: dict[str, Way], rounds: int) -> dict[str, dict[str, Any]]:
-    errors: dict[str, dict[int, float]] = {name: {} for name in ways}
-    for side in SIZES:
-        a, b = _inputs(side)
-        want = (a.double() @ b.double()).tril()
-        for name, way in ways.items():
-            errors[name][side] = float((way(*_given(name, a, b)).double() - want).norm() / want.norm())
-    known = _yardsticks()
-    samples = _samples(ways, rounds)
-    return {
-        name: {
-            "relative_error": errors[name],
-            "precision": precision(errors[name][SIDE], known),
-            "median_ms": statistics.median(samples[name]),
-            "do_bench_ms": _by_do_bench(name, ways[name]),
-            "kernels_ms": _kernels(name, ways[name]),
-            "samples_ms": samples[name],
-        }
-        for name in ways
-    }
+def _built(variant: Variant, claim: Claim, card: int) -> fast.FastBuild:
+    return fast.build(CLAIM / variant.file, flags=flags_of(variant, claim), compute_capability=card)
+
+
+def _way(variant: Variant, job: Future[fast.FastBuild] | None, entry: str, limit_s: float) -> Way:
+    if job is not None:
+        build = job.result(timeout=None if math.isinf(limit_s) else limit_s)
+        return cast(Way, fast_load.load(build.library, binding=build.binding, digests=fast_digests(build))[entry])
+    spec = importlib.util.spec_from_file_location(variant.name, CLAIM / variant.file)
+    assert spec is not None and spec.loader is not None
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return cast(Way, getattr(module, entry))
+
+
+def _measure(ways: dict[str, Way], numbers: Numbers, *, rounds: int, profiled: bool) -> None:
+    """Errors and first times of each way, then rounds, then times by do_bench and of each kernel."""
+    known, cases = _yardsticks(), [_case(side) for side in SIZES]
+    for name in list(ways):
+        try:
+            if numbers.left_s() <= 0 and name != "eager":
+                raise TimeoutError("not reached before the deadline")
+            errors = _errors(name, ways[name], cases)
+            shown = {"relative_error": errors, "precision": precision(errors[SIDE], known)}
+            numbers.ways[name] = shown | _timed(name, _samples({name: ways[name]}, FIRST)[name])
+        except Exception as error:  # as above
+            numbers.lacks(name, error)
+            del ways[name]
+        numbers.keep()
+    _rounds(ways, numbers, rounds)
+    for name, way in ways.items():
+        if numbers.left_s() <= 0:
+            break
+        try:
+            numbers.ways[name]["do_bench_ms"] = _by_do_bench(name, way)
+            if profiled:
+                numbers.ways[name]["kernels_ms"] = _kernels(name, way)
+        except Exception as error:  # as above
+            numbers.lacks(name, error)
+        numbers.keep()
+
+
+def _rounds(ways: dict[str, Way], numbers: Numbers, rounds: int) -> None:
+    """Batches of rounds until all are done or the time is up; one batch at least."""
+    samples: dict[str, list[float]] = {name: [] for name in ways}
+    for batch in range(0, rounds, BATCH):
+        if batch and numbers.left_s() <= 0:
+            print(f"{batch} of {rounds} rounds before the deadline", flush=True)
+            break
+        try:
+            taken = _samples(ways, min(BATCH, rounds - batch), seed=batch)
+        except Exception as error:  # the rounds until then stand
+            print(f"rounds after {batch}: {error}", flush=True)
+            break
+        for name, row in numbers.ways.items():
+            samples[name] += taken[name]
+            row.update(_timed(name, samples[name]))
+        numbers.keep()
+
+
+def _timed(name: str, samples_ms: list[float]) -> dict[str, Any]:
+    median_ms = statistics.median(samples_ms)
+    share = of_peak(name, torch.cuda.get_device_name(), median_ms, SIDE)
+    return {"median_ms": median_ms, "of_peak": share, "samples_ms": samples_ms}
+
+
+def _case(side: int) -> tuple[torch.Tensor, torch.Tensor, torch.Tensor]:
+    a, b = _inputs(side)
+    return a, b, (a.double() @ b.double()).tril()
+
+
+def _errors(name: str, way: Way, cases: list[tuple[torch.Tensor, torch.Tensor, torch.Tensor]]) -> dict[int, float]:
+    return {len(want): float((way(*_given(name, a, b)).double() - want).norm() / want.norm()) for a, b, want in cases}
 
 
 def _inputs(side: int) -> tuple[torch.Tensor, torch.Tensor]:
@@ -177,7 +276,7 @@ def precision(relative_error: float, yardsticks: dict[str, float]) -> str:
     return class_of(bits(relative_error), yardsticks) or "not told"
 
 
-def _samples(ways: dict[str, Way], rounds: int) -> dict[str, list[float]]:
+def _samples(ways: dict[str, Way], rounds: int, seed: int = 0) -> dict[str, list[float]]:
     """Milliseconds on the GPU by name, in the order they were taken."""
     given = {name: _given(name, *_inputs(SIDE)) for name in ways if name in GIVEN}
     usual, flush = _inputs(SIDE), torch.empty(FLUSH_BYTES, dtype=torch.int8, device="cuda")
@@ -185,7 +284,7 @@ def _samples(ways: dict[str, Way], rounds: int) -> dict[str, list[float]]:
         for name, way in ways.items():
             way(*given.get(name, usual))
     order = list(ways)
-    shuffled = random.Random(0)
+    shuffled = random.Random(seed)
     samples: dict[str, list[float]] = {name: [] for name in ways}
     for _ in range(rounds):
         shuffled.shuffle(order)
@@ -203,6 +302,8 @@ def _samples(ways: dict[str, Way], rounds: int) -> dict[str, list[float]]:
 
 def _by_do_bench(name: str, way: Way) -> dict[str, float]:
     """Triton's own benchmark function with its defaults: median, 20th and 80th percentile in milliseconds."""
+    from triton.testing import do_bench
+
     a, b = _given(name, *_inputs(SIDE))
     middle, low, high = do_bench(lambda: way(a, b), quantiles=[0.5, 0.2, 0.8])
     return {"median": middle, "p20": low, "p80": high}
@@ -226,7 +327,11 @@ def _kernels(name: str, way: Way) -> dict[str, float]:
 
 def _machine() -> dict[str, Any]:
     card = torch.cuda.get_device_properties(0)
-    versions = {"torch": torch.__version__, "triton": version("triton")}
+    try:
+        triton = version("triton")
+    except PackageNotFoundError:
+        triton = "none"
+    versions = {"torch": torch.__version__, "triton": triton}
     return {"gpu": card.name, "multiprocessors": card.multi_processor_count, **versions}
 
 
@@ -235,9 +340,10 @@ def _show(numbers: dict[str, Any]) -> None:
     print(f"{where['gpu']}, torch {where['torch']}, triton {where['triton']}, N = {numbers['side']}")
     eager = numbers["ways"]["eager"]["median_ms"]
     for name, row in numbers["ways"].items():
-        worst = max(row["relative_error"].values())
+        worst, share = max(row["relative_error"].values()), row["of_peak"]
         times = f"{row['median_ms']:8.4f} ms   {eager / row['median_ms']:6.2f}x"
-        print(f"{name:22} {times}   error {worst:.1e}   {row['precision']}")
+        peak = f"{share:.0%}" if share else "-"
+        print(f"{name:22} {times}   {peak:>4} of the peak   error {worst:.1e}   {row['precision']}")
     print(*do_bench_table(numbers), sep="\n")
 
 
@@ -246,7 +352,8 @@ def do_bench_table(numbers: dict[str, Any]) -> list[str]:
     name = numbers["machine"]["gpu"]
     here = next((one for one in re.findall(r"\w+", name) if one in GPUS), name)
     columns = tuple(dict.fromkeys((*GPUS, here)))
-    ways = sorted(numbers["ways"].items(), key=lambda way: way[1]["do_bench_ms"]["median"])
+    timed = [way for way in numbers["ways"].items() if "do_bench_ms" in way[1]]
+    ways = sorted(timed, key=lambda way: way[1]["do_bench_ms"]["median"])
     lines = [f"| do_bench, ms | {' | '.join(columns)} |", "|---" * (1 + len(columns)) + "|"]
     for name, row in ways:
         ms = row["do_bench_ms"]

@@ -5,6 +5,7 @@
 //              its 32 stores fill one 128-byte line
 //   needs      compute capability 7.5
 //   the line   `const dim3 blocks(tiles, tiles)`: one thread for every element of C, rows included
+//   predicted  none was written down
 //   precision  float32 products and sums; relative error about 1e-6 at N = 4096
 
 #include "triangular.cuh"

@@ -1,9 +1,10 @@
 // register_async: register_blocked with asynchronous copies into shared memory instead of reads ahead into registers.
-//   changed    against register_blocked.cu: `cp.async` fills a ring of three steps in shared memory, so nothing is held in
-//              registers while it comes; A is transposed on the way, four bytes a copy, B comes in copies of sixteen
+//   changed    against register_blocked.cu: `cp.async` fills a ring of three steps in shared memory, so nothing is held
+//              in registers while it comes; A is transposed on the way, four bytes a copy, B comes in copies of sixteen
 //   launch     1-D grid of T(T + 1) for T = ceil(N / 128), blocks of 128 threads, 36.8 KiB of shared memory
 //   needs      compute capability 7.5 (below 8.0 the copies are ordinary reads and writes)
 //   the line   `__pipeline_memcpy_async(to, from, ...)`: global to shared memory without a register or a waiting thread
+//   predicted  no gain on an H100: a trial had lost to reading ahead
 //   gained     nothing: H100 80GB HBM3, N = 4096: 0.520 ms (register_blocked) -> 0.733 ms
 //   precision  float32 products and sums; relative error about 8e-7 at N = 4096
 
@@ -39,8 +40,8 @@ __device__ void copy(float* to, const float* from, int count) {
     __pipeline_memcpy_async(to, from, SIZE * sizeof(float), (SIZE - count) * sizeof(float));
 }
 
-// Starts copying a step: 16 columns of A and rows of B from the tile's first column + k on. What lies outside the matrix
-// or above the diagonal is zero, so nothing above the diagonal is ever used.
+// Starts copying a step: 16 columns of A and rows of B from the tile's first column + k on. What lies outside the
+// matrix or above the diagonal is zero, so nothing above the diagonal is ever used.
 template <bool ALIGNED>
 __device__ void fetch(Stage& to, const float* __restrict__ A, const float* __restrict__ B, const int64_t N,
                       const Corner& corner, int k) {

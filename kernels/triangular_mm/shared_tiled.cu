@@ -6,6 +6,7 @@
 //   needs      compute capability 7.5
 //   the line   `for (int64_t k0 = col0; k0 <= row0; k0 += TILE)`: A is zero for k > row and B for k < col, so only the
 //              tiles between the column block and the row block are visited: a third of the full product in all
+//   predicted  none was written down
 //   precision  float32 products and sums; relative error about 1e-6 at N = 4096
 
 #include "triangular.cuh"

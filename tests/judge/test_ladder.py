@@ -32,33 +32,55 @@ OF_ROWS = {"wgmma_f16": H200_F16}
 NOT_MEASURED = "NOT MEASURED"
 CLAIM = load("triangular_mm")
 README = (CLAIM.path / "README.md").read_text(encoding="utf-8")
-ROW = re.compile(r"\| `(\w+)` \| (\S+|NOT MEASURED) \| (\S+|NOT MEASURED) \| (\S+) \| (\S+) \| ([\d.e-]+) \|")
+CELL = r"\| (NOT MEASURED|[\d.x%e-]+) "
+ROW = re.compile(rf"^\| `(\w+)` {CELL * 7}\|$", re.MULTILINE)
+STEPS = [one.name for one in load("triangular_mm", lessons=True).claim.variant if one.role in ("repair", "lesson")]
+sys.path.insert(0, str(ROOT / "bench"))
+import ladder_table  # noqa: E402  # a script of bench/
 
 
 def _median(name: str, ways: dict[str, Any] = WAYS) -> float:
     return statistics.median(ways[name]["samples_ms"])
 
 
-def test_the_table_tells_every_way_that_was_measured() -> None:
-    assert {name for name, *_ in ROW.findall(README)} == set(H200) | set(OF_ROWS) >= set(WAYS)
+def test_the_table_tells_every_way_that_was_measured_and_every_step() -> None:
+    assert {name for name, *_ in ROW.findall(README)} == set(H200) | set(OF_ROWS) | set(WAYS) | set(STEPS)
+
+
+def test_the_table_is_the_one_that_the_command_writes() -> None:
+    assert ladder_table.written(README) == README
+    assert ladder_table.written(README.replace("| `eager` | 2", "| `eager` | 3")) == README
 
 
 @pytest.mark.parametrize("row", ROW.findall(README), ids=lambda row: row[0])
 def test_the_table_is_what_the_samples_say(row: tuple[str, ...]) -> None:
     name, *numbers, error = row
     own = OF_ROWS.get(name, H200)
-    for ways, told in ((WAYS, numbers[:2]), (own, numbers[2:])):
-        found = (
-            (f"{_median(name, ways):.4f}", f"{_median('eager', ways) / _median(name, ways):.2f}x")
-            if name in ways
-            else ()
-        )
-        assert told == (list(found) or [NOT_MEASURED] * 2)
-    assert error == f"{own[name]['relative_error']['4096']:.1e}"
+    flops = 4096 * 4097 * 4098 / 3 * (3 if "split" in name else 1)
+    rate = 989.4 if re.search("16|split", name) else 494.7 if "tf32" in name else 67.0
+    for ways, told in ((WAYS, numbers[:3]), (own, numbers[3:])):
+        if name not in ways:
+            assert told == [NOT_MEASURED] * 3
+            continue
+        median = _median(name, ways)
+        share = flops / rate / 1e9 / median
+        assert told == [f"{median:.4f}", f"{_median('eager', ways) / median:.2f}x", f"{share:.0%}"]
+    found = own.get(name) or WAYS.get(name)
+    assert error == (f"{found['relative_error']['4096']:.1e}" if found else NOT_MEASURED)
 
 
-def test_every_repair_was_measured() -> None:
-    assert {variant.name for variant in CLAIM.claim.variant if variant.role == "repair"} <= set(H200) | set(OF_ROWS)
+def test_a_step_says_what_it_predicts_and_what_it_teaches() -> None:
+    rows = {row["step"]: row for row in ladder_table.ladder({"ways": WAYS, "machine": {"gpu": "H100"}, "side": 4096})}
+    assert list(rows) == STEPS
+    said = {name: ladder_table.header(CLAIM.path / f"{name}.cu") for name in ("naive", "mma_tf32", "register_async")}
+    assert [ladder_table.predicted_ms(one) for one in said.values()] == [51.0, pytest.approx(0.13), None]
+    assert "threadIdx.x counts rows" in said["naive"]["changed"]
+    assert ladder_table.header(CLAIM.path / "triton_fp16.py")["predicted"].startswith("0.25 ms on an H100: the reads")
+    assert rows["register_blocked"]["measured_ms"] == WAYS["register_blocked"]["median_ms"]
+    assert rows["register_blocked"]["of_peak"] == pytest.approx(0.66, abs=0.01)
+    assert rows["naive"]["lesson"].startswith("neighbouring threads")
+    for row in some(rows.values()):
+        assert "predicted" in ladder_table.steps()[row["step"]], row["step"]
 
 
 @pytest.mark.parametrize("variant", CLAIM.claim.variant, ids=lambda variant: variant.name)
@@ -80,7 +102,7 @@ def test_errors_of_float32_ways_are_float32s(name: str) -> None:
 
 def test_the_notebook_runs_and_shows_every_way(tmp_path: Path) -> None:
     executed = tmp_path / "executed.ipynb"
-    command = ["papermill", "--no-progress-bar", "--cwd", str(ROOT / "notebooks")]
+    command = ["papermill", "--no-progress-bar", "--cwd", str(ROOT / "notebooks"), "-p", "measure", "False"]
     notebook = str(ROOT / "notebooks/ladder.ipynb")
     outside = {key: value for key, value in os.environ.items() if not key.startswith("COLAB_")}
     done = subprocess.run(
@@ -92,5 +114,5 @@ def test_the_notebook_runs_and_shows_every_way(tmp_path: Path) -> None:
     )
     assert done.returncode == 0, done.stderr[-2000:]
     shown = executed.read_text(encoding="utf-8")
-    assert all(name in shown for name in (*WAYS, "register_blocked"))
+    assert all(name in shown for name in (*WAYS, *STEPS))
     assert "image/png" in shown

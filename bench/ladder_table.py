@@ -1,0 +1,130 @@
+"""The ladder of triangular_mm as tables: its steps, what their headers predict, what was measured, how near that is to
+the peak. `python bench/ladder_table.py` writes the table of `kernels/triangular_mm/README.md` from `bench/results`."""
+
+from __future__ import annotations
+
+import json
+import re
+import statistics
+import sys
+from pathlib import Path
+from typing import Any
+
+sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
+
+from audit import claims
+from audit.model import gpus
+from audit.run.oracle import load_reference
+
+ROOT = Path(__file__).resolve().parents[1]
+CLAIM = ROOT / "kernels/triangular_mm"
+README = CLAIM / "README.md"
+RESULTS = ROOT / "bench/results"
+CARDS = {"H100": ("h100_ladder",), "H200": ("h200_ladder", "h200_wgmma_f16")}
+"""Result files of a GPU; a later one gives the ways that those before it lack, against its own `eager`."""
+NOT_MEASURED = "NOT MEASURED"
+PRODUCTS = {"wmma_split": 3, "mma_split": 3}
+"""Products of fp16 parts for one product of float32."""
+_KEY = re.compile(r" *(changed|launch|needs|the line|predicted|gained|precision) +(.*)")
+_STEP = re.compile(r"^\| `(\w+)`[^|\n]* \| (?:[^|\n]* \| ){2}([^|\n]*) \|$", re.MULTILINE)
+_TABLE = re.compile(r"^\| \| H100, ms .*?\n(?=\n)", re.MULTILINE | re.DOTALL)
+
+
+def steps() -> dict[str, dict[str, str]]:
+    """The repairs and lessons in the order of the ladder, each with what its header says by the header's own words."""
+    variants = claims.load(str(CLAIM), lessons=True).claim.variant
+    return {one.name: header(CLAIM / one.file) for one in variants if one.role in ("repair", "lesson")}
+
+
+def header(path: Path) -> dict[str, str]:
+    """What the header of a variant says, by key."""
+    text = path.read_text(encoding="utf-8")
+    head = text.split('"""')[1] if path.suffix == ".py" else text.partition("\n\n")[0]
+    said: dict[str, str] = {}
+    key = "title"
+    for line in re.sub("^//", "", head, flags=re.MULTILINE).splitlines():
+        found = _KEY.fullmatch(line)
+        key, words = found.groups() if found else (key, line.strip())
+        said[key] = f"{said.get(key, '')} {words}".strip()
+    return said
+
+
+def predicted_ms(said: dict[str, str]) -> float | None:
+    """The predicted time, the middle of a range; None where none was written down."""
+    found = re.search(r"([\d.]+)(?: to ([\d.]+))? ms", said.get("predicted", ""))
+    return statistics.mean(float(one) for one in found.groups() if one) if found else None
+
+
+def of_peak(name: str, gpu: str, median_ms: float, side: int) -> float | None:
+    """The share of the time at the peak rate of the unit that a way uses, useful products alone, in that time."""
+    known = gpus.at_hand(gpu)
+    rates = {"fp32": known.fp32_tflops, "tf32": known.tf32_tflops, "fp16": known.fp16_tflops} if known else {}
+    rate = rates.get(_unit(name))
+    flops = load_reference(CLAIM / "reference.py").cost({"N": side})["flops"] * PRODUCTS.get(name, 1)
+    return flops / rate / 1e9 / median_ms if rate else None
+
+
+def _unit(name: str) -> str:
+    """The unit by its precision: that of the tensor cores where the name tells one of theirs."""
+    low = name in PRODUCTS or re.search(r"float16|fp16|bf16|_f16", name)
+    return "fp16" if low else "tf32" if "tf32" in name else "fp32"
+
+
+def ladder(numbers: dict[str, Any]) -> list[dict[str, Any]]:
+    """A row for each step: predicted, measured in that run, the share of the peak, the lesson."""
+    lessons = dict(_STEP.findall(README.read_text(encoding="utf-8")))
+    rows = []
+    for name, said in steps().items():
+        ms = numbers["ways"].get(name, {}).get("median_ms")
+        share = of_peak(name, numbers["machine"]["gpu"], ms, numbers["side"]) if ms else None
+        told = said.get("predicted", "none was written down")
+        row = {"step": name, "predicted": told, "predicted_ms": predicted_ms(said), "measured_ms": ms}
+        rows.append({**row, "of_peak": share, "lesson": lessons.get(name, said["title"])})
+    return rows
+
+
+def step_table(numbers: dict[str, Any]) -> str:
+    """The same as Markdown."""
+    lines = ["| step | predicted | measured, ms | of the peak | lesson |", "|---|---|---|---|---|"]
+    for row in ladder(numbers):
+        measured, share = row["measured_ms"], row["of_peak"]
+        cells = (f"{measured:.3f}" if measured else NOT_MEASURED, f"{share:.0%}" if share else "-")
+        lines.append(f"| `{row['step']}` | {row['predicted']} | {' | '.join(cells)} | {row['lesson']} |")
+    return "\n".join(lines)
+
+
+def table() -> str:
+    """The table of the README: every way that was measured, and every step, on each of `CARDS`."""
+    cards = {card: [_read(name) for name in names] for card, names in CARDS.items()}
+    known = [name for files in cards.values() for numbers in files for name in numbers["ways"]]
+    names = dict.fromkeys([*(name for name in known if name not in steps()), *steps()])
+    head = " | ".join(f"{card}, ms | against `eager` | of the peak" for card in cards)
+    lines = [f"| | {head} | error at N = 4096 |", "|---" * (2 + 3 * len(cards)) + "|"]
+    for name in names:
+        found = {card: next((one for one in files if name in one["ways"]), None) for card, files in cards.items()}
+        errors = [one["ways"][name]["relative_error"]["4096"] for one in found.values() if one]
+        cells = " | ".join(cell for numbers in found.values() for cell in _cells(name, numbers))
+        lines.append(f"| `{name}` | {cells} | {f'{errors[-1]:.1e}' if errors else NOT_MEASURED} |")
+    return "\n".join(lines) + "\n"
+
+
+def _read(name: str) -> dict[str, Any]:
+    numbers: dict[str, Any] = json.loads((RESULTS / f"{name}.json").read_text(encoding="utf-8"))
+    return numbers
+
+
+def _cells(name: str, numbers: dict[str, Any] | None) -> tuple[str, str, str]:
+    if numbers is None:
+        return NOT_MEASURED, NOT_MEASURED, NOT_MEASURED
+    own, eager = (statistics.median(numbers["ways"][way]["samples_ms"]) for way in (name, "eager"))
+    share = of_peak(name, numbers["machine"]["gpu"], own, numbers["side"])
+    return f"{own:.4f}", f"{eager / own:.2f}x", f"{share:.0%}" if share else "no such unit"
+
+
+def written(text: str) -> str:
+    """The README with the table of today."""
+    return _TABLE.sub(lambda _: table(), text)
+
+
+if __name__ == "__main__":
+    README.write_text(written(README.read_text(encoding="utf-8")), encoding="utf-8")
