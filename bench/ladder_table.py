@@ -79,7 +79,7 @@ def ladder(numbers: dict[str, Any]) -> list[dict[str, Any]]:
         share = of_peak(name, numbers["machine"]["gpu"], ms, numbers["side"]) if ms else None
         told = said.get("predicted", "none was written down")
         row = {"step": name, "predicted": told, "predicted_ms": predicted_ms(said), "measured_ms": ms}
-        rows.append({**row, "of_peak": share, "lesson": lessons.get(name, said["title"])})
+        rows.append({**row, "of_peak": share, "lesson": lessons.get(name, said["title"].partition(": ")[2])})
     return rows
 
 
