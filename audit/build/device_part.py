@@ -21,18 +21,10 @@ _CUDA_HEADER = re.compile(
     r"nv/target|nvfunctional|sm_\d+_|surface_|texture_|vector_functions|vector_types)"
 )
 _TORCH_HEADER = re.compile(r"(?:torch|ATen|c10|caffe2|pybind11)/|Python\.h")
-_CONTAINERS = frozenset(
-    {
-        "translation_unit",
-        "namespace_definition",
-        "linkage_specification",
-        "declaration_list",
-        "preproc_if",
-        "preproc_ifdef",
-        "preproc_else",
-        "preproc_elif",
-    }
-)
+_CONTAINERS = frozenset((
+    "translation_unit", "namespace_definition", "linkage_specification", "declaration_list",
+    "preproc_if", "preproc_ifdef", "preproc_else", "preproc_elif",
+))  # fmt: skip
 _TYPES = frozenset(
     {"struct_specifier", "class_specifier", "union_specifier", "enum_specifier", "alias_declaration", "type_definition"}
 )

@@ -30,6 +30,10 @@ LIMIT_S = 300.0
 VERSION_LIMIT_S = 60.0
 NEWEST = 90
 """The least target: a source for a newer GPU is not refused because of an older one."""
+FLAGS = (
+    "-cubin", "-std=c++20", "-w", "--expt-relaxed-constexpr", "--expt-extended-lambda",
+    "-DTORCH_EXTENSION_NAME=audited", "-o", "unit.cubin",
+)  # fmt: skip
 OF_THE_MACHINE = re.compile(
     r"No such file or directory|Permission denied|cannot open source file|nvcc fatal|unsupported GNU|catastrophic|"
     r"the (?:build|compiler) (?:had|was)|built for sm_|not supported on \.target|requires \.target"
@@ -93,7 +97,8 @@ def of_nvcc(source: Path, *, compute_capability: int, flags: Sequence[str] = ())
         generated.parent.mkdir(parents=True)
         generated.write_text("#define C10_CUDA_BUILD_SHARED_LIBS\n", encoding="utf-8")
         given = [f"-I{source.parent / flag[2:]}" if flag.startswith("-I") else flag for flag in flags]
-        own = [*given, *_flags([*folders, folder / "generated"], compute_capability), f"-I{source.parent}", str(text)]
+        own = [*given, *FLAGS, f"-arch=sm_{max(NEWEST, compute_capability)}", f"-I{source.parent}", str(text)]
+        own += [f"-isystem={each}" for each in (*folders, folder / "generated")]
         words = ""
         for macros in ((), TORCH_MACROS):  # some builds have them: a refusal needs both
             done = command.run([nvcc, *macros, *own], folder=folder, limit_s=LIMIT_S, reads=[source.parent, *folders])
@@ -119,22 +124,6 @@ def _unit(source: Path) -> str | None:
     except AuditError:
         return None
     return defines(inline[0].macros) + INLINE_HEADERS + "\n".join(inline[0].cuda) if len(inline) == 1 else None
-
-
-def _flags(folders: list[Path], compute_capability: int) -> list[str]:
-    arch = f"-arch=sm_{max(NEWEST, compute_capability)}"
-    return [
-        "-cubin",
-        arch,
-        "-std=c++20",
-        "-w",
-        "--expt-relaxed-constexpr",
-        "--expt-extended-lambda",
-        "-DTORCH_EXTENSION_NAME=audited",
-        "-o",
-        "unit.cubin",
-        *(f"-isystem={each}" for each in folders),
-    ]
 
 
 def _errors(log: str) -> str:

@@ -144,10 +144,9 @@ def _check_folders(folder: Path, claim: Claim) -> None:
     """Raise BadInput for a folder of `-I` that is not one of the claim."""
     for name in claim.protocol.include_folders:
         place = (folder / name).resolve()
-        if not name or not place.is_relative_to(folder) or not place.is_dir():
-            why = (
-                "is outside of the claim" if name and not place.is_relative_to(folder) else "is no folder of the claim"
-            )
+        outside = not place.is_relative_to(folder)
+        if not name or outside or not place.is_dir():
+            why = "is outside of the claim" if name and outside else "is no folder of the claim"
             raise BadInput(
                 f"{folder.name}/{STATEMENT}: protocol.flags: -I{name} {why}; copy what it has into the claim's folder"
             )

@@ -57,13 +57,8 @@ def compile_module(
     """
     folders = [str(source.resolve().parent / flag[2:]) for flag in flags if flag.startswith(_INCLUDE)]
     plain = [flag for flag in flags if not flag.startswith(_INCLUDE)]
-    request = {
-        "name": module,
-        "source": str(source.resolve()),
-        "flags": plain,
-        "includes": folders,
-        "folder": str(folder),
-    }
+    request = {"name": module, "source": str(source.resolve()), "flags": plain, "includes": folders}
+    request["folder"] = str(folder)
     code, words = run_child("audit.build.cuda.compile", request, env=environment(arch, toolchain), folder=folder)
     if code:
         raise CompileError(words or f"error: the builder ended with code {code}", header_set=HEADER_SET)

@@ -16,15 +16,7 @@ from pathlib import Path
 from typing import Any
 
 from audit.build import dependencies
-from audit.build.emulated import (
-    imports,
-    prepared,
-    preprocess,
-    ptx,
-    rewrite,
-    rewrite_variables,
-    toolchain,
-)
+from audit.build.emulated import imports, prepared, preprocess, ptx, rewrite, rewrite_variables, toolchain
 from audit.build.emulated.cache import cache_folder, fingerprint, made
 from audit.build.emulated.prepared import HeaderSet
 from audit.build.emulated.preprocess import COMPILES, OWN, TEXT

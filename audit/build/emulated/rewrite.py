@@ -10,7 +10,7 @@ import os
 import re
 from bisect import bisect_left, bisect_right
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from pathlib import Path
 
 from audit.build.emulated import rewrite_functions, rewrite_variables, toolchain
@@ -45,12 +45,6 @@ _IN_EVERY_SET = frozenset(f"torch/{name}.h" for name in ("all", "extension", "py
 _MOST_HEADERS = 100
 _MACRO = re.compile(r"-(?P<kind>[DU])(?P<name>\w+)(?:=(?P<value>.*))?")
 _OPERATOR = re.compile(r"\b(?:torch|at)\s*::\s*(?P<name>[a-z_]\w*)\s*\(")
-
-
-@dataclass(frozen=True)
-class _Position:
-    offset: int
-    line: int
 
 
 def rewrite(source: CudaSource, *, name: str, compute_capability: int, prefix: str = NAME) -> str:
@@ -210,18 +204,18 @@ def _after_includes(source: CudaSource, *, name: str, compute_capability: int) -
     """Insert the header that maps torch's GPU names to CPU ones after the last include."""
     at = _end_of_includes(source)
     text = f'#define CUEMU_ARCH {compute_capability * 10}\n#include "cuemu/after_includes.h"\n'
-    broken = at.offset > 0 and source.text[at.offset - 1] != "\n"
-    return Edit(at.offset, at.offset, "\n" * broken + text + line_marker(at.line + broken, name))
+    broken = at > 0 and source.text[at - 1] != "\n"
+    return Edit(at, at, "\n" * broken + text + line_marker(source.line_of(at) + broken, name))
 
 
-def _end_of_includes(source: CudaSource) -> _Position:
-    """Return the line after the last include, or after the `#endif` of the conditional around it without code. One
-    behind a function does not count where every header set has it already: the code before it needs the names."""
+def _end_of_includes(source: CudaSource) -> int:
+    """Return the end of the last include's line, or of the conditional around it without code. One behind a function
+    does not count where every header set has it already: the code before it needs the names."""
     starts = [function.start for function in source.functions]
     first = min(starts, default=len(source.text))
     includes = [each for each in source.includes if each.start < first or each.header not in _IN_EVERY_SET]
     if not includes:
-        return _Position(0, 1)
+        return 0
     last = includes[-1]
     end = last.end
     conditionals = [node for several in nodes_of(source.tree, _CONDITIONALS).values() for node, _ in several]
@@ -231,6 +225,4 @@ def _end_of_includes(source: CudaSource) -> _Position:
             if bisect_right(starts, first) < bisect_left(starts, past):
                 break
             end = max(end, past - (source.text[past - 1] == "\n"))
-    newline = source.text.find("\n", end)
-    offset = len(source.text) if newline < 0 else newline + 1
-    return _Position(offset, source.line_of(offset))
+    return source.text.find("\n", end) + 1 or len(source.text)
