@@ -15,7 +15,6 @@ import pytest
 
 import audit
 from audit.apps import check_sources, cli
-from audit.apps.check import in_python
 from audit.model import store
 from audit.model.errors import BadInput
 from audit.report import evidence
@@ -160,7 +159,8 @@ def test_what_is_missing_is_named_by_its_argument(modules: list[ModuleType]) -> 
         audit.check(kernels.twice, task.doubled, task.made, device="emulated")
     with pytest.raises(BadInput, match=r"^shape=K: no size of this claim; known: N$"):
         audit.check(kernels.twice, task.doubled, task.made, tolerance=1e-6, shape={"K": 3})
-    assert in_python("pairs --shapes stays") == "pairs --shapes stays"
+    with pytest.raises(BadInput, match=r"^device=tpu: unknown; known: auto, cuda, emulated$"):
+        audit.check(kernels.twice, task.doubled, task.made, tolerance=1e-6, device="tpu")
 
 
 CALLABLES = """import functools

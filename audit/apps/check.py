@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import io
-import re
 import shlex
 import tempfile
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -17,14 +16,11 @@ from audit.audit import Audit
 from audit.build.device import choose, secondary_devices
 from audit.claims import importers
 from audit.claims.importers import writer
-from audit.claims.importers.material import Given
+from audit.claims.importers.imported import Given
 from audit.model import Record
 from audit.model.errors import BadInput
 from audit.report.formats import Form
 from audit.report.progress import Progress
-
-OPTION = re.compile(r"--(tolerance|shape|flags|claimed|device|out|seed)\b(?: (?=[A-Z0-9.-]))?")
-"""An option of the command line in a sentence, and the space before its value."""
 
 
 def check(  # noqa: PLR0913  # one argument an option of the command
@@ -62,7 +58,7 @@ def check(  # noqa: PLR0913  # one argument an option of the command
         BadInput: a source that cannot be read or audited, in one sentence.
     """
     ratios, sizes = tuple((claimed or {}).items()), tuple((shape or {}).items())
-    given = Given(tolerance=tolerance, claimed=ratios, shape=sizes, flags=tuple(flags))
+    given = Given(tolerance=tolerance, claimed=ratios, shape=sizes, flags=tuple(flags), named=_keyword)
     with tempfile.TemporaryDirectory(prefix="audit-check-") as scratch:
         sources = (kernel, reference, inputs)
         paths = files(*sources, Path(scratch))
@@ -71,12 +67,12 @@ def check(  # noqa: PLR0913  # one argument an option of the command
             return audited(paths, given, base=base, device=device, seed=seed, typed=not any(map(callable, sources)),
                            progress=Progress(io.StringIO()))[0]  # fmt: skip
         except BadInput as error:
-            raise BadInput(in_python(str(error))) from error
+            raise BadInput(str(error).replace("--device ", "device=")) from error
 
 
-def in_python(sentence: str) -> str:
-    """Return a sentence with the arguments of `check` in place of the command's options: `tolerance=NUMBER`."""
-    return OPTION.sub(lambda one: one[1] + ("=" if one[0].endswith(" ") else ""), sentence)
+def _keyword(argument: str, value: str) -> str:
+    """Return an argument as a call of `check` has it: `tolerance=1e-3`."""
+    return f"{argument}={value}" if value else argument
 
 
 def audited(  # noqa: PLR0913  # one argument an option
@@ -96,13 +92,15 @@ def audited(  # noqa: PLR0913  # one argument an option
     Raises BadInput: something essential is missing, or `base` has the folder of a claim of that name already."""
     imported = importers.read(source, given=given)
     if not imported.auditable:
-        missing = "; ".join(str(one) for one in imported.missing if one.essential)
-        raise BadInput(f"{imported.provenance}: no audit without {missing}")
+        raise BadInput(f"{imported.provenance}: no audit without {imported.blocking(given.named)}")
     base = base or _free(Path("out") / imported.name)
     folder = base / imported.name
     if folder.exists():
         again = shlex.join(("audit", "run", str(folder)))
-        raise BadInput(f"{folder}: is there already; audit what it holds again with `{again}`, or give another --out")
+        another = given.named("out", "")
+        raise BadInput(
+            f"{folder}: is there already; audit what it holds again with `{again}`, or give another {another}"
+        )
     writer.write(imported, folder)
     command = ("audit", "check", *map(claims.shown, source), *_options(given))
     return of_folder(str(folder), device=device, out=base / "results", seed=seed, form=form,

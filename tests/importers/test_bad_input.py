@@ -12,7 +12,8 @@ import pytest
 from audit.apps import cli
 from audit.claims import importers
 from audit.claims.importers import bounded, writer
-from audit.claims.importers.material import DEEPEST, Given, Material
+from audit.claims.importers.imported import Given
+from audit.claims.importers.material import DEEPEST, Material
 from audit.model.errors import BadInput
 from tests.importers import published
 from tests.importers.published import DEFINITION, FORMATS, SOL_DEFINITION, SOL_WORKLOAD, SOLUTION_JSON, WORKLOAD

@@ -13,7 +13,7 @@ from audit.apps.batch.items import Collection, Item
 from audit.apps.batch.state import Attempt
 from audit.claims import importers
 from audit.claims.importers import tables, writer
-from audit.claims.importers.material import Given
+from audit.claims.importers.imported import Given
 from audit.lint import datasets
 from audit.lint.datasets import formats
 from audit.lint.datasets.dataset import Dataset
@@ -89,7 +89,6 @@ def make(folder: Path, *, text: str, name: str, given: Given) -> None:
         file = scratch / f"{name}.jsonl"
         file.write_text(text + "\n", encoding="utf-8", errors="surrogateescape")
         imported = importers.read([file], given=given)
-    lacking = [str(one) for one in imported.missing if one.essential]
-    if lacking:
-        raise BadInput(f"{name}: no audit without {'; '.join(lacking)}")
+    if lacking := imported.blocking():
+        raise BadInput(f"{name}: no audit without {lacking}")
     writer.write(imported, folder)

@@ -107,8 +107,7 @@ def start_kernel(form: KernelForm) -> Audit:
     sources = uploaded(form) if form.upload else [fetched(place, out / FETCHED) for place in named]
     imported = _with_claim(importers.read(sources), form)
     if not imported.auditable:
-        lacking = "; ".join(str(one) for one in imported.missing if one.essential)
-        raise BadInput(f"{imported.provenance}: not enough for an audit: {lacking}")
+        raise BadInput(f"{imported.provenance}: not enough for an audit: {imported.blocking()}")
     loaded = _folder(imported, out)
     terminal.say(*importers.lines(imported, loaded.path))
     return opened(form, loaded, out, **_files(sources), upload=False)

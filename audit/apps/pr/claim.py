@@ -14,8 +14,7 @@ from typing import NamedTuple
 
 from audit.claims import importers
 from audit.claims.importers import bounded, writer
-from audit.claims.importers.imported import Claimed, Imported
-from audit.claims.importers.material import Given
+from audit.claims.importers.imported import Claimed, Given, Imported
 from audit.claims.importers.writer import quoted
 from audit.model.errors import BadInput
 
@@ -63,8 +62,7 @@ def written(sources: Sources, given: Given, out: Path) -> Pair:
 
 def _kernel(imported: Imported, side: str) -> Claimed:
     if imported.claimed is None or not imported.auditable:
-        missing = "; ".join(str(one) for one in imported.missing if one.essential)
-        raise BadInput(f"{side}, {imported.provenance}: no audit without {missing}")
+        raise BadInput(f"{side}, {imported.provenance}: no audit without {imported.blocking()}")
     return imported.claimed
 
 

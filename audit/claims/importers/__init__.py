@@ -30,8 +30,8 @@ from audit.claims.importers import (
     sizes,
     sol_execbench,
 )
-from audit.claims.importers.imported import Figure, Imported, Shapes, Tolerance
-from audit.claims.importers.material import Given, Material
+from audit.claims.importers.imported import Figure, Given, Imported, Shapes, Tolerance
+from audit.claims.importers.material import Material
 from audit.model import gpus
 from audit.model.errors import BadInput
 
@@ -75,10 +75,9 @@ def read(paths: Sequence[Path], *, given: Given | None = None, format_: str | No
     """
     if format_ is not None and format_ not in IMPORTERS:
         raise BadInput(f"--format {format_}: unknown; known: {', '.join(IMPORTERS)}")
-    material = Material(paths)
+    material, given = Material(paths), given or Given()
     try:
-        importer = IMPORTERS[format_ or sniff(material)]
-        found = _with_given(importer.read(material, given or Given()), given or Given())
+        found = _with_given(IMPORTERS[format_ or sniff(material)].read(material, given), given)
     except RecursionError as error:
         raise BadInput(f"{material.where}: nested too deeply to be read") from error
     except UnicodeEncodeError as error:
@@ -121,12 +120,13 @@ def _with_given(imported: Imported, given: Given) -> Imported:
     """
     if given.tolerance is not None:
         if not 0 <= given.tolerance < math.inf:
-            raise BadInput(f"--tolerance {given.tolerance:g}: a tolerance is finite and not negative")
+            typed = given.named("tolerance", f"{given.tolerance:g}")
+            raise BadInput(f"{typed}: a tolerance is finite and not negative")
         found = replace(imported, tolerance=Tolerance(given.tolerance, GIVEN))
         imported = _chosen(_without(found, "tolerance"), "tolerance", f"{given.tolerance:g}")
     if given.claimed:
-        figures = [_figure(gpu, ratio) for gpu, ratio in given.claimed if ratio is not None]
-        named = tuple(_known(gpu) for gpu, ratio in given.claimed if ratio is None)
+        figures = [_figure(gpu, ratio, given) for gpu, ratio in given.claimed if ratio is not None]
+        named = tuple(_known(gpu, given) for gpu, ratio in given.claimed if ratio is None)
         imported = replace(imported, gpus=named, figures=(*figures, *imported.figures))
         imported = _without(imported, "speedup") if figures else imported
         imported = _chosen(imported, "gpus", ", ".join(named)) if named else imported
@@ -137,19 +137,20 @@ def _with_given(imported: Imported, given: Given) -> Imported:
 def _with_flags(imported: Imported, given: Given) -> Imported:
     """Return the claim with the user's flags for the compiler; files that were joined need no folder of `-I` more."""
     if imported.claimed is not None and imported.claimed.file.endswith(".py"):
-        raise BadInput(f"--flags {' '.join(given.flags)}: {imported.provenance} is Python and passes its own flags")
+        typed = given.named("flags", " ".join(given.flags))
+        raise BadInput(f"{typed}: {imported.provenance} is Python and passes its own flags")
     flags = tuple(flag for flag in given.flags if imported.format != "bare_cu" or not flag.startswith("-I"))
     imported = _without(replace(imported, flags=flags), "protocol.flags")
     return _chosen(imported, "protocol.flags", " ".join(given.flags))
 
 
-def _figure(text: str, ratio: float) -> Figure:
+def _figure(text: str, ratio: float, given: Given) -> Figure:
     """Return a ratio that the user states, of `GPU` or `GPU@NAME=SIZE,...`. Raises BadInput for no such shape."""
-    gpu, _, at = text.partition("@")
-    value = published.checked(ratio, where=f"--claimed {text[:60]}")
+    (gpu, _, at), typed = text.partition("@"), given.named("claimed", text[:60])
+    value = published.checked(ratio, where=typed)
     pairs = [one.partition("=") for one in at.split(",")] if at else []
     if not all(name and size.isdecimal() and int(size) for name, _, size in pairs):
-        raise BadInput(f"--claimed {text[:60]}: write GPU@NAME=SIZE,NAME=SIZE=RATIO")
+        raise BadInput(f"{typed}: write GPU@NAME=SIZE,NAME=SIZE=RATIO")
     shape = {name.strip(): int(size) for name, _, size in pairs} or None
     return Figure("the baseline", value, "ratio", published.gpu_named(gpu), GIVEN, by="the user", shape=shape)
 
@@ -166,11 +167,12 @@ def _without(imported: Imported, key: str) -> Imported:
     return replace(imported, missing=tuple(one for one in imported.missing if one.key != key))
 
 
-def _known(gpu: str) -> str:
+def _known(gpu: str, given: Given) -> str:
     """Return the GPU of our table that a name means. Raises BadInput for none: its limits are not known."""
     name = published.gpu_named(gpu)
     if name not in gpus.table():
-        raise BadInput(f"--claimed {gpu[:40]}: write GPU=RATIO, or one of {', '.join(gpus.table())} alone")
+        typed = given.named("claimed", gpu[:40])
+        raise BadInput(f"{typed}: write GPU=RATIO, or one of {', '.join(gpus.table())} alone")
     return name
 
 
@@ -193,7 +195,7 @@ def _with_shape(imported: Imported, given: Given) -> Imported:
     for name in named:
         if name not in known and name not in fixed:
             listed = ", ".join(known) or "none"
-            raise BadInput(f"--shape {name}: no size of this claim; known: {listed}")
+            raise BadInput(f"{given.named('shape', name)}: no size of this claim; known: {listed}")
     wanted = {**known, **{name: size for name, size in named.items() if name in known}}
     if unstated or (imported.shapes is not None and wanted != known):
         imported = _proposed_anew(imported, wanted)

@@ -18,12 +18,13 @@ from audit.claims.importers.imported import (
     NO_SHAPE,
     Claimed,
     Figure,
+    Given,
     Imported,
     Missing,
     Original,
     Reference,
 )
-from audit.claims.importers.material import Given, Material
+from audit.claims.importers.material import Material
 from audit.claims.importers.python_text import PythonText
 
 TAKES = "a row with `CUDA_Code` and `PyTorch_Code_Functional`, in Parquet, CSV, JSON or JSONL"

@@ -18,6 +18,7 @@ from audit.claims.importers.imported import (
     NO_SHAPE,
     NO_TASK,
     Claimed,
+    Given,
     Imported,
     Missing,
     Original,
@@ -25,7 +26,7 @@ from audit.claims.importers.imported import (
     Tolerance,
     no_tolerance,
 )
-from audit.claims.importers.material import Given, Material
+from audit.claims.importers.material import Material
 from audit.claims.importers.python_text import PythonText
 from audit.model.errors import BadInput
 
@@ -55,9 +56,8 @@ def read(material: Material, given: Given) -> Imported:
     folders = given.include_folders
     for folder in folders:
         if not any(PurePosixPath(name).is_relative_to(PurePosixPath(folder)) for name in material.files):
-            raise BadInput(
-                f"--flags -I{folder}: no file of {material.where} is in that folder; give the folder around it"
-            )
+            flag = given.named("flags", f"-I{folder}")
+            raise BadInput(f"{flag}: no file of {material.where} is in that folder; give the folder around it")
     files = _files(material, folders)
     kernel = files[0]
     if len(files) == 1:

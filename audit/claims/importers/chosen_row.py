@@ -9,8 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from audit.claims.importers import tables
-from audit.claims.importers.imported import Original
-from audit.claims.importers.material import Given
+from audit.claims.importers.imported import Given, Original
 from audit.claims.importers.rows import listed
 from audit.model.errors import BadInput
 

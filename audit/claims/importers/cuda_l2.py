@@ -19,13 +19,14 @@ from audit.claims.importers.imported import (
     NO_FIGURES,
     Claimed,
     Figure,
+    Given,
     Imported,
     Original,
     Reference,
     Shapes,
     Tolerance,
 )
-from audit.claims.importers.material import Given, Material
+from audit.claims.importers.material import Material
 from audit.model import Harness
 from audit.model.errors import BadInput
 

@@ -30,6 +30,7 @@ from audit.claims.importers.imported import (
     NO_TASK,
     RMS,
     Claimed,
+    Given,
     Imported,
     Missing,
     Original,
@@ -38,7 +39,7 @@ from audit.claims.importers.imported import (
     Tolerance,
     no_tolerance,
 )
-from audit.claims.importers.material import Given, Material
+from audit.claims.importers.material import Material
 from audit.claims.importers.python_text import PythonText
 from audit.claims.importers.solutions import Found, Workload
 from audit.claims.importers.stored_tensors import Stored

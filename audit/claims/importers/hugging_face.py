@@ -17,6 +17,7 @@ from audit.claims.importers.imported import (
     NO_COST,
     NO_FIGURES,
     Claimed,
+    Given,
     Imported,
     Original,
     Reference,
@@ -24,7 +25,7 @@ from audit.claims.importers.imported import (
     Tolerance,
     no_tolerance,
 )
-from audit.claims.importers.material import Given, Material
+from audit.claims.importers.material import Material
 from audit.claims.importers.python_text import PythonText, bound_by, last_name
 from audit.model import Harness
 from audit.model.errors import BadInput

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any, Literal
 
@@ -13,6 +13,39 @@ from audit.model.errors import BadInput
 
 RMS = "the absolute part counts here in units of the result's rms"
 """What a tolerance of others, whose absolute part has the units of the result, means here."""
+
+
+Named = Callable[[str, str], str]
+"""Returns an argument of the user's with its value, as its caller writes it."""
+
+
+def option(argument: str, value: str = "") -> str:
+    """Return an argument as the command line has it: `--shape N=64`."""
+    return f"--{argument} {value}".rstrip()
+
+
+@dataclass(frozen=True)
+class Given:
+    """Facts from the user, in place of the source's own: the row, the unit of its times, the GPU they were taken on,
+    the tolerance, ratios by GPU (None where a GPU is named alone), sizes by name and the compiler's flags.
+
+    `named` words them in sentences, for the command line unless the caller says otherwise.
+    """
+
+    row: int | None = None
+    select: tuple[str, str] | None = None
+    unit: str | None = None
+    gpu: str | None = None
+    tolerance: float | None = None
+    claimed: tuple[tuple[str, float | None], ...] = ()
+    shape: tuple[tuple[str, int], ...] = ()
+    flags: tuple[str, ...] = ()
+    named: Named = option
+
+    @property
+    def include_folders(self) -> tuple[str, ...]:
+        """The folders of `-I` among the flags."""
+        return tuple(flag.removeprefix("-I") for flag in self.flags if flag.startswith("-I"))
 
 
 @dataclass(frozen=True)
@@ -101,18 +134,26 @@ class Missing:
 
     what: str
     key: str  # where to supply it, a key of `claim.toml` or a file
-    how: str  # how to supply it
+    how: str = ""  # how to supply it
     essential: bool = False  # no audit is possible without it
+    argument: tuple[str, str] | None = None  # of the user's that supplies it, and the form of its value
+
+    def worded(self, named: Named = option) -> str:
+        """Return one line for people, with the argument as its caller writes it."""
+        given = named(*self.argument) if self.argument else ""
+        how = f"{self.how}, or {given}" if self.how and given else self.how or f"give {given}"
+        return f"{self.key}: {self.what}; {how}"
 
     def __str__(self) -> str:
-        """For people, one line."""
-        return f"{self.key}: {self.what}; {self.how}"
+        """For people who type commands, one line."""
+        return self.worded()
 
 
+SHAPE = ("shape", "NAME=SIZE")
 NO_TASK = Missing("no task was found", "reference.py", "give the file with the reference too", essential=True)
-NO_SHAPE = Missing("no shape is told", "shapes.emulated", "give --shape NAME=SIZE", essential=True)
-NO_GPU = Missing("the GPU of the figures is not told", "speedup.gpu", "give --gpu NAME")
-NO_FIGURES = Missing("no published figures", "speedup", "give --claimed GPU=RATIO")
+NO_SHAPE = Missing("no shape is told", "shapes.emulated", essential=True, argument=SHAPE)
+NO_GPU = Missing("the GPU of the figures is not told", "speedup.gpu", argument=("gpu", "NAME"))
+NO_FIGURES = Missing("no published figures", "speedup", argument=("claimed", "GPU=RATIO"))
 NO_COST = Missing(
     "the least flops and bytes of the task", "reference.py cost", "without them no time can be impossible"
 )
@@ -120,7 +161,7 @@ NO_COST = Missing(
 
 def no_tolerance(what: str) -> Missing:
     """Return that there is no tolerance; `what` says where none stands."""
-    return Missing(what, "tolerance", "give --tolerance NUMBER", essential=True)
+    return Missing(what, "tolerance", essential=True, argument=("tolerance", "NUMBER"))
 
 
 @dataclass(frozen=True)
@@ -156,6 +197,10 @@ class Imported:
         """Whether nothing essential is missing."""
         there = self.claimed and self.reference and self.tolerance and self.shapes and self.shapes.emulated
         return bool(there) and not any(one.essential for one in self.missing)
+
+    def blocking(self, named: Named = option) -> str:
+        """Return what is missing that an audit needs, in one line; empty for nothing."""
+        return "; ".join(one.worded(named) for one in self.missing if one.essential)
 
     def lacking(self, *missing: Missing) -> Imported:
         """Return the same with more that is not there."""

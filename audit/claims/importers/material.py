@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import os
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
 from typing import Any, TypeVar
@@ -21,26 +20,6 @@ MOST_NAMED = 10
 _PACKED = (".zip", ".tar", ".tgz", ".tar.gz", ".7z", ".tar.xz")
 Found = TypeVar("Found")
 _TABLES = (".parquet", ".csv", ".jsonl", ".json", ".ndjson", ".gz")
-
-
-@dataclass(frozen=True)
-class Given:
-    """Facts from the user, in place of the source's own: the row, the unit of its times, the GPU they were taken on,
-    the tolerance, ratios by GPU (None where a GPU is named alone), sizes by name and the compiler's flags."""
-
-    row: int | None = None
-    select: tuple[str, str] | None = None
-    unit: str | None = None
-    gpu: str | None = None
-    tolerance: float | None = None
-    claimed: tuple[tuple[str, float | None], ...] = ()
-    shape: tuple[tuple[str, int], ...] = ()
-    flags: tuple[str, ...] = ()
-
-    @property
-    def include_folders(self) -> tuple[str, ...]:
-        """The folders of `-I` among the flags."""
-        return tuple(flag.removeprefix("-I") for flag in self.flags if flag.startswith("-I"))
 
 
 class Material:

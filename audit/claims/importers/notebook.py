@@ -18,6 +18,7 @@ from audit.claims.importers.imported import (
     NO_SHAPE,
     RMS,
     Claimed,
+    Given,
     Imported,
     Missing,
     Original,
@@ -25,7 +26,7 @@ from audit.claims.importers.imported import (
     Tolerance,
     no_tolerance,
 )
-from audit.claims.importers.material import Given, Material
+from audit.claims.importers.material import Material
 from audit.claims.importers.notebook_cells import CudaText, cells, cuda_texts, printed
 from audit.claims.importers.notebook_script import COMPARED, TIMED, Built, Script, build_of, task_text
 from audit.claims.importers.python_text import PythonText

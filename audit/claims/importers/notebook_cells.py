@@ -8,8 +8,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
 
-from audit.claims.importers.imported import NO_FIGURES, Figure, Missing
-from audit.claims.importers.material import Given
+from audit.claims.importers.imported import NO_FIGURES, Figure, Given, Missing
 from audit.claims.importers.published import ratio
 from audit.claims.importers.python_text import last_name, parsed
 from audit.model import gpus

@@ -8,8 +8,8 @@ from __future__ import annotations
 from dataclasses import replace
 
 from audit.claims.importers import bare_cu, joined, joined_python, keywords, loaded_files, module_task, solutions
-from audit.claims.importers.imported import NO_COST, NO_FIGURES, Claimed, Imported, Original
-from audit.claims.importers.material import Given, Material
+from audit.claims.importers.imported import NO_COST, NO_FIGURES, Claimed, Given, Imported, Original
+from audit.claims.importers.material import Material
 from audit.claims.importers.python_text import PythonText
 from audit.model import Harness
 from audit.model.errors import BadInput

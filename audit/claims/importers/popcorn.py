@@ -18,13 +18,14 @@ from audit.claims.importers.imported import (
     NO_FIGURES,
     NO_TASK,
     Claimed,
+    Given,
     Imported,
     Missing,
     Original,
     Reference,
     no_tolerance,
 )
-from audit.claims.importers.material import Given, Material
+from audit.claims.importers.material import Material
 from audit.claims.importers.popcorn_cases import MAKER, REFERENCE
 from audit.claims.importers.popcorn_parts import Parts
 from audit.claims.importers.python_text import PythonText, last_name

@@ -56,9 +56,8 @@ class Parts:
         needed = arguments.args[: len(arguments.args) - len(arguments.defaults)]
         names = [one.arg for one in needed if one.arg not in claimed]
         typed = " ".join(f"{one.arg}=64" for one in needed)
-        how = f"give eval.py too, or --shape {typed}"
-        what = f"task.yml does not list {', '.join(names)} of {MAKER}"
-        return [Missing(what, "shapes", how, essential=True)] if names else []
+        what, how = f"task.yml does not list {', '.join(names)} of {MAKER}", "give eval.py too"
+        return [Missing(what, "shapes", how, essential=True, argument=("shape", typed))] if names else []
 
 
 def find(material: Material) -> Parts | None:

@@ -9,8 +9,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from audit.claims.importers.imported import Figure, Missing
-from audit.claims.importers.material import Given
+from audit.claims.importers.imported import Figure, Given, Missing
 from audit.model import gpus
 from audit.model.errors import BadInput
 
@@ -52,7 +51,7 @@ def times(
     found = concluded(published, given=given.unit, named=named, statistics=statistics)
     if found is None:
         shown = ", ".join(f"{name} = {value:g}" for name, value in published.items())
-        return [], [Missing(f"the unit of {shown} cannot be told", "observation", "give --unit ms or us")]
+        return [], [Missing(f"the unit of {shown} cannot be told", "observation", argument=("unit", "ms or us"))]
     unit, why = found
     card = gpu_named(given.gpu or gpu)
     figures = []

@@ -20,13 +20,14 @@ from audit.claims.importers.imported import (
     NO_SHAPE,
     RMS,
     Claimed,
+    Given,
     Imported,
     Original,
     Reference,
     Shapes,
     Tolerance,
 )
-from audit.claims.importers.material import Given, Material
+from audit.claims.importers.material import Material
 from audit.claims.importers.python_text import PythonText
 from audit.model.errors import BadInput
 

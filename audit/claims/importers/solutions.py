@@ -9,8 +9,8 @@ from typing import Any
 
 from audit.claims.importers import definitions, published
 from audit.claims.importers.definitions import Definition, Document
-from audit.claims.importers.imported import Figure, Original
-from audit.claims.importers.material import Given, Material
+from audit.claims.importers.imported import Figure, Given, Original
+from audit.claims.importers.material import Material
 from audit.model.claim import MOST_SIZE
 from audit.model.errors import BadInput
 
