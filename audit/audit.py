@@ -151,6 +151,7 @@ class Audit(AbstractContextManager["Audit"]):
             target=variant.name,
             precision=variant.precision,
             advice=variant.role == "claimed",
+            entry=self.folder.claim.entry_of(variant),
         )
 
     def build(self) -> None:

@@ -22,6 +22,8 @@ from audit.probes.battery import at_largest, premise
 from audit.probes.called import value_calls
 from audit.probes.target import Target
 from audit.probes.variations import wanted
+from audit.review.cuda_source import parse
+from audit.review.token_scan import blanked
 from audit.run import correctness
 
 NAME = "precision"
@@ -86,6 +88,9 @@ def _shown(target: Target) -> bool:
     if target.built.tensor_device == "cuda" or target.is_reference or target.variant.precision != "fp32":
         return True
     source = (target.reference.parent / target.variant.file).read_text(encoding="utf-8")
+    if target.variant.file.endswith(".cu"):  # another kernel of the file may have fewer bits
+        apart = parse(source).apart_from(target.claim.entry_of(target.variant))
+        source = blanked(source, [(each.start, each.end) for each in apart])
     if _LESS_ON_A_GPU.search(source):
         return False
     return not _DOT.search(source) or _rounds_factors(target)

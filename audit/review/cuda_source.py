@@ -23,6 +23,8 @@ from audit.review.token_scan import Macro
 __all__ = ["CudaSource", "Function", "Include", "Launch", "Macro", "SharedDeclaration", "parse"]
 
 _INCLUDE = re.compile(r'^[ \t]*#[ \t]*include[ \t]*(?P<header><[^>\n]*>|"[^"\n]*")[^\n]*', re.MULTILINE)
+_BOUND = re.compile(r'\bm\.def\(\s*"(\w+)"\s*,\s*&?\s*(?:\w+\s*::\s*)*(\w+)')
+_WORD = re.compile(r"\w+")
 
 
 @dataclass(frozen=True)
@@ -93,6 +95,23 @@ class CudaSource:
     def launches_in(self, function: Function) -> list[Launch]:
         """Return the launches in the body of a function."""
         return between(self.launches, function.body_start + 1, function.end, lambda each: each.start)
+
+    def apart_from(self, entry: str) -> list[Function]:
+        """Return the functions, in order, that nothing names of what the function which is bound as `entry` reaches.
+
+        None where the source does not show that function, or pastes names together.
+        """
+        spans = [(each.name, each.start, each.end) for each in self.functions]
+        spans += [(each.name, each.body_start, each.end) for each in self.macros]
+        words = grouped((name, frozenset(_WORD.findall(self.masked, *span))) for name, *span in spans)
+        bound = dict(_BOUND.findall(self.code)).get(entry, entry)
+        queue = [bound, *(name for name in words if not name.isidentifier())]  # operators and destructors have no calls
+        reached = set[str]()
+        while queue:
+            reached.add(name := queue.pop())
+            queue += {word for found in words.get(name, ()) for word in found if word in words} - reached
+        shown = bound in self.by_name and "##" not in self.masked
+        return [each for each in self.functions if each.name not in reached] if shown else []
 
     def macro_at(self, offset: int) -> Macro | None:
         """Return the `#define` that holds the offset, or None."""

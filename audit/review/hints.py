@@ -52,7 +52,9 @@ def _sorted(found: list[Hint]) -> list[Hint]:
     return sorted(dict.fromkeys(found), key=lambda hint: (hint.spot.line, order[hint.rule.name], hint.spot.message))
 
 
-def review_source(text: str, *, target: str, precision: str = "fp32", advice: bool = False) -> list[Finding]:
+def review_source(
+    text: str, *, target: str, precision: str = "fp32", advice: bool = False, entry: str = ""
+) -> list[Finding]:
     """Ask the CUDA rules about one variant.
 
     One finding answers for launch geometry, one for each other rule that points at a line; if none does, one says so.
@@ -62,9 +64,12 @@ def review_source(text: str, *, target: str, precision: str = "fp32", advice: bo
         text, target: the CUDA source and the name of the variant.
         precision: the class it declares; rules about rounding speak only where that is fp32.
         advice: also tell what a sound kernel may do without, e.g. on which stream it launches.
+        entry: the function that is claimed; rules about rounding are silent on functions that it does not reach.
     """
     source = parse(text)
-    result = _described(of_cuda(source), precision, advice)
+    apart = {line for each in source.apart_from(entry) for line in range(each.line, source.line_of(each.end) + 1)}
+    found = [each for each in of_cuda(source) if not (each.rule.precise and each.spot.line in apart)]
+    result = _described(found, precision, advice)
     geometry = [each for each in result if each.rule.name == GEOMETRY]
     findings = [_failure(geometry, target) if geometry else _geometry(len(source.launches), target)]
     reached = reach.finding_cuda(source, target=target)

@@ -35,6 +35,7 @@ class Source:
     target: str
     precision: str
     advice: bool
+    entry: str = ""
 
 
 def findings(sources: Sequence[Source]) -> list[list[Finding]]:
@@ -83,9 +84,10 @@ def _answered(request: dict[str, Any], seconds: int) -> Sequence[Finding | Chang
     if "proved" in request:
         proved = [Finding.model_validate_json(json.dumps(one)) for one in request["proved"]]
         return (propose_python if request["python"] else propose)(request["text"], proved)
-    source = Source(**request)
-    ask = review_python if source.python else review_source
-    return ask(source.text, target=source.target, precision=source.precision, advice=source.advice)
+    if request.pop("python"):
+        del request["entry"]
+        return review_python(**request)
+    return review_source(**request)
 
 
 def main(seconds: int, most_bytes: int) -> None:

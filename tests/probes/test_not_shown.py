@@ -22,6 +22,7 @@ RIGHT = np.linspace(1.0, 2.0, 64)
 CASE = Case({"N": 64}, Path("0.inputs.pt"), RIGHT, "float32")
 BITS = {"fp32": 23.0, "tf32": 11.0, "fp16": 11.0, "bf16": 8.0}
 KERNEL = "__global__ void k(float* x) { x[0] = 1; }\n"
+LIBRARY = f"{KERNEL}void with_library(float* x) {{ cublasSetMathMode(h, CUBLAS_TENSOR_OP_MATH); }}\n"
 TRITON = "import triton\nimport triton.language as tl\n@triton.jit\ndef k(a, b):\n    c = tl.dot(a, b)\n"
 
 
@@ -51,6 +52,7 @@ def target(
         _compared={},
         tolerance=Tolerance(relative=1e-2, reason="a test"),
         reference=folder / "reference.py",
+        claim=SimpleNamespace(entry_of=lambda _: "forward"),
         is_reference=is_reference,
         cases=(CASE,),
     )
@@ -112,6 +114,8 @@ def test_late_writes_of_a_kernel_are_not_shown(
         (KERNEL, "cpu", "fp32", False, 0.0, "pass"),
         (f"{KERNEL}// cublasSetMathMode(h, CUBLAS_TENSOR_OP_MATH);\n", "cpu", "fp32", False, 0.0, "skip"),
         (f"{KERNEL}// cublasSetMathMode(h, CUBLAS_DEFAULT_MATH);\n", "cpu", "fp32", False, 0.0, "pass"),
+        (f"{LIBRARY}void forward(float* x) {{ k<<<1, 1>>>(x); }}\n", "cpu", "fp32", False, 0.0, "pass"),
+        (f"{LIBRARY}void forward(float* x) {{ with_library(x); }}\n", "cpu", "fp32", False, 0.0, "skip"),
     ],
 )
 def test_tf32_that_only_a_gpu_has_is_not_shown(

@@ -58,6 +58,24 @@ def test_rules_about_rounding_are_silent_where_lower_precision_is_declared() -> 
     assert "review.cast_down" not in probes("fp16")
 
 
+def test_rules_about_rounding_are_silent_on_what_the_claimed_function_does_not_reach() -> None:
+    text = """#define LAUNCH(kernel) kernel<<<1, 32>>>(x)
+__device__ float rounded(float v) { return __half2float(__float2half(v)); }
+__global__ void plain(float* x) { x[threadIdx.x] = 1.0f; }
+__global__ void lower(float* x) { x[threadIdx.x] = rounded(x[threadIdx.x]); }
+void one(float* x) { LAUNCH(plain); }
+void other(float* x) { LAUNCH(lower); }
+PYBIND11_MODULE(TORCH_EXTENSION_NAME, m) { m.def("forward", &one); m.def("half", &other); }
+"""
+
+    def spoken(text: str, entry: str) -> bool:
+        return any(one.probe == "review.cast_down" for one in review_source(text, target="t", entry=entry))
+
+    assert [spoken(text, entry) for entry in ("forward", "one", "half", "other")] == [False, False, True, True]
+    assert spoken(text, "") and spoken(text, "elsewhere")  # not in the source: everything counts
+    assert spoken(text + "#define CALL(name) name##_kernel()\n", "forward")  # names are put together
+
+
 def test_python_is_asked_the_python_rules() -> None:
     *_, finding, reached = review_python("import gc\ndef forward(x):\n    return gc.get_objects()\n", target="t")
     assert (reached.probe, reached.outcome) == ("reach", "error")
