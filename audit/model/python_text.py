@@ -1,8 +1,9 @@
-"""Parse Python texts, one at a time."""
+"""Parse Python texts, one at a time and without the parser's warnings about escapes in them."""
 
 from __future__ import annotations
 
 import ast
+import warnings
 from threading import Lock
 
 _one_at_a_time = Lock()
@@ -11,7 +12,7 @@ _one_at_a_time = Lock()
 
 def module(text: str) -> ast.Module:
     """Return the tree of a file's text. Raises as `ast.parse`."""
-    with _one_at_a_time:
+    with _one_at_a_time, warnings.catch_warnings(action="ignore"):
         return ast.parse(text)
 
 

@@ -14,8 +14,9 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from functools import cached_property, lru_cache
 
+from audit.model import python_text
 from audit.review.python_constants import MOST_BITS
-from audit.review.python_tree import FunctionNode, Node, imports, inside, path
+from audit.review.python_tree import FunctionNode, Node, imports, inside, last_name, path
 from audit.review.rule import grouped
 
 _NOT_ITS_WORK = re.compile(r"get_inputs|get_init_inputs|main|test(?:_\w+)?|bench\w*")
@@ -132,7 +133,7 @@ class PythonReading:
         }
         holding = (node for node in self._nodes if isinstance(node, ast.Assign) and _holds_a_source(node.value))
         return frozenset(
-            {*kernels, *elsewhere, *_BUILDERS, *(name for node in holding for name in map(_last, node.targets))}
+            {*kernels, *elsewhere, *_BUILDERS, *(name for node in holding for name in map(last_name, node.targets))}
         )
 
     def reached(self, holders: Iterable[ast.AST]) -> frozenset[str]:
@@ -140,7 +141,7 @@ class PythonReading:
         queue = list(holders)
         found: set[str] = set()
         while queue:
-            for name in {_last(each) for each in ast.walk(queue.pop())} - found:
+            for name in {last_name(each) for each in ast.walk(queue.pop())} - found:
                 found.add(name)
                 queue += self._named.get(name, [])
         return frozenset(found)
@@ -151,10 +152,10 @@ class PythonReading:
         defined = [(node.name, node) for node in self._nodes if isinstance(node, FunctionNode | ast.ClassDef)]
         shared = {name for node in self.nodes(ast.Global) for name in node.names}
         assigned = [
-            (_last(target), node.value)
+            (last_name(target), node.value)
             for node in self.nodes(ast.Assign)
             for target in node.targets
-            if isinstance(target, ast.Attribute) or self.function(node) is None or _last(target) in shared
+            if isinstance(target, ast.Attribute) or self.function(node) is None or last_name(target) in shared
         ]
         return grouped([*defined, *assigned])
 
@@ -189,18 +190,13 @@ class PythonReading:
 def parse(text: str) -> ast.Module:
     """Return the syntax tree; every way in which a text is not Python is a SyntaxError."""
     try:
-        tree = ast.parse(text)
+        tree = python_text.module(text)
     except (ValueError, RecursionError, MemoryError) as error:
         raise SyntaxError(str(error) or "nests too deeply") from error
     for node in inside(tree, ast.Constant):
         if isinstance(node.value, int) and node.value.bit_length() > MOST_BITS:
             raise SyntaxError("an integer of thousands of digits", ("<source>", node.lineno, None, None))
     return tree
-
-
-def _last(node: ast.AST) -> str:
-    """Return the name of a name or an attribute; empty for any other node."""
-    return node.id if isinstance(node, ast.Name) else node.attr if isinstance(node, ast.Attribute) else ""
 
 
 def _holds_a_source(node: ast.AST) -> bool:

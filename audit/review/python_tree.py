@@ -26,6 +26,11 @@ def names_in(node: ast.AST) -> set[str]:
     return {each.id for each in inside(node, ast.Name)}
 
 
+def last_name(node: ast.AST) -> str:
+    """Return the name of a name or an attribute, `load` for `cpp_extension.load`; empty for any other node."""
+    return node.id if isinstance(node, ast.Name) else node.attr if isinstance(node, ast.Attribute) else ""
+
+
 def stored_names(nodes: Iterable[ast.AST]) -> Counter[str]:
     """Return the plain names that some of these nodes bind, and how often."""
     return Counter(node.id for node in nodes if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store))

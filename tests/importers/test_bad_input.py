@@ -11,9 +11,10 @@ import pytest
 
 from audit.apps import cli
 from audit.claims import importers
-from audit.claims.importers import bounded, writer
+from audit.claims.importers import writer
 from audit.claims.importers.imported import Given
 from audit.claims.importers.material import DEEPEST, Material
+from audit.model import untrusted
 from audit.model.errors import BadInput
 from tests.importers import published
 from tests.importers.published import DEFINITION, FORMATS, SOL_DEFINITION, SOL_WORKLOAD, SOLUTION_JSON, WORKLOAD
@@ -46,7 +47,7 @@ def test_a_cell_with_a_source_of_many_megabytes(tmp_path: Path) -> None:
 def test_a_bomb_beside_a_claim_is_not_unpacked(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     import gzip
 
-    monkeypatch.setattr(bounded, "RATIO_FROM_BYTES", 1 << 20)
+    monkeypatch.setattr(untrusted, "RATIO_FROM_BYTES", 1 << 20)
     (tmp_path / "level_1.jsonl.gz").write_bytes(gzip.compress(b'{"CUDA_Code": "' + b"0" * (8 << 20)))
     assert "grows past" in refused(tmp_path)
 

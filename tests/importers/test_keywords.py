@@ -11,7 +11,7 @@ import torch
 from audit import claims
 from audit.build.python.load import function_of
 from audit.claims import importers
-from audit.claims.importers import keywords, writer
+from audit.claims.importers import python_text, writer
 from audit.claims.importers.python_text import PythonText
 from audit.model import Harness
 from audit.model.errors import BadInput
@@ -70,7 +70,7 @@ def test_more_names_than_arguments_are_refused() -> None:
 
 
 def test_a_kernel_that_is_no_function_gets_all_by_position() -> None:
-    assert keywords.of_kernel(None, ("x",), ["x"]) == ()
+    assert python_text.named_of_kernel(None, ("x",), ["x"]) == ()
     text = PythonText(b"def kernel(x, *, scale, bias=None): ...", where="k.py")
-    assert keywords.of_kernel(text.functions["kernel"], (), ["x", "s"]) == ("scale",)
+    assert python_text.named_of_kernel(text.functions["kernel"], (), ["x", "s"]) == ("scale",)
     assert isinstance(text.tree, ast.Module)

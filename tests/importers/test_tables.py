@@ -11,7 +11,8 @@ from typing import Any
 
 import pytest
 
-from audit.claims.importers import bounded, rows, tables
+from audit.claims.importers import rows, tables
+from audit.model import untrusted
 from audit.model.errors import BadInput
 
 ROWS: list[dict[str, Any]] = [
@@ -199,7 +200,7 @@ def test_damage_behind_the_last_row_is_told(name: str, tmp_path: Path) -> None:
 
 
 def test_a_gzip_bomb_is_not_unpacked(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(bounded, "RATIO_FROM_BYTES", 1 << 20)
+    monkeypatch.setattr(untrusted, "RATIO_FROM_BYTES", 1 << 20)
     path = tmp_path / "t.csv.gz"
     path.write_bytes(gzip.compress(b"a\n" + b"0\n" * (2 << 20)))
     with pytest.raises(BadInput, match=r"grows past 1,\d+,\d+ bytes when unpacked"):
@@ -207,7 +208,7 @@ def test_a_gzip_bomb_is_not_unpacked(tmp_path: Path, monkeypatch: pytest.MonkeyP
 
 
 def test_a_parquet_bomb_is_refused_by_its_footer(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(bounded, "LIMIT_BYTES", 1_000_000)
+    monkeypatch.setattr(untrusted, "TABLE_BYTES", 1_000_000)
     pa = pytest.importorskip("pyarrow")
     from pyarrow import parquet
 
@@ -223,7 +224,7 @@ def test_a_parquet_bomb_is_refused_by_its_footer(tmp_path: Path, monkeypatch: py
 def test_a_text_that_stands_in_many_rows_of_parquet_is_kept_once(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(bounded, "LIMIT_BYTES", 1_000_000)
+    monkeypatch.setattr(untrusted, "TABLE_BYTES", 1_000_000)
     pa = pytest.importorskip("pyarrow")
     from pyarrow import parquet
 

@@ -13,9 +13,10 @@ from pathlib import Path
 from typing import NamedTuple
 
 from audit.claims import importers
-from audit.claims.importers import bounded, writer
+from audit.claims.importers import writer
 from audit.claims.importers.imported import Claimed, Given, Imported
 from audit.claims.importers.writer import quoted
+from audit.model import untrusted
 from audit.model.errors import BadInput
 
 BASE = "base"
@@ -119,8 +120,8 @@ def _written(commit: str, revision: str, file: Path, target: Path) -> Path:
         what = "not in" if kind == "-" else "no plain file in"
         raise BadInput(f"{file}: {what} {revision}")
     size = int(_git("cat-file", "-s", blob) or 0)
-    if size > bounded.LIMIT_BYTES:
-        raise BadInput(f"{file}: {size:,} bytes in {revision}; at most {bounded.LIMIT_BYTES:,} are read")
+    if size > untrusted.TABLE_BYTES:
+        raise BadInput(f"{file}: {size:,} bytes in {revision}; at most {untrusted.TABLE_BYTES:,} are read")
     target.write_bytes(_git("cat-file", "blob", blob) or b"")
     return target
 

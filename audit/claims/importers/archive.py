@@ -11,7 +11,6 @@ import warnings
 from dataclasses import replace
 
 from audit.claims.importers import entries, module_task, published, sizes
-from audit.claims.importers.chosen_row import Row, chosen
 from audit.claims.importers.imported import (
     NO_COST,
     NO_FIGURES,
@@ -26,6 +25,7 @@ from audit.claims.importers.imported import (
 )
 from audit.claims.importers.material import Material
 from audit.claims.importers.python_text import PythonText
+from audit.claims.importers.tables import Row, chosen
 
 TAKES = "a row with `CUDA_Code` and `PyTorch_Code_Functional`, in Parquet, CSV, JSON or JSONL"
 LACKS = ("reference.py cost", "speedup.gpu")

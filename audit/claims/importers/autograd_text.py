@@ -13,8 +13,9 @@ from dataclasses import dataclass
 from typing import Any
 
 from audit.claims.importers import entries
-from audit.claims.importers.python_text import PythonText, last_name
+from audit.claims.importers.python_text import PythonText
 from audit.model.errors import BadInput
+from audit.review.python_tree import last_name
 
 CLASS, KERNEL = "AutogradFunction", "backward_fn"
 _Made = tuple[str, Any]

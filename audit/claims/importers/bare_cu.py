@@ -11,7 +11,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from pathlib import PurePosixPath
 
-from audit.claims.importers import entries, joined, joined_python, keywords, module_task, published, sizes, solutions
+from audit.claims.importers import entries, joined, joined_python, module_task, published, python_text, sizes, solutions
 from audit.claims.importers.imported import (
     NO_COST,
     NO_FIGURES,
@@ -152,7 +152,7 @@ def _with_task(imported: Imported, task: Original, text: PythonText, beside: Map
     function = _function(text) or REFERENCES[0]
     modules = {name: one.file for name, one in beside.items()}
     maker = next((name for name in ("inputs", "get_inputs") if name in text.functions), "")
-    by_name = keywords.of_reference(text, function, maker)
+    by_name = python_text.named_of_reference(text, function, maker)
     plain = "get_inputs" in text.functions and "inputs" not in text.functions
     kernel = imported.claimed.data.decode() if imported.claimed else ""
     shapes, choices = sizes.of_module(text, apart=[function], sources=[kernel]) if plain else (None, [])

@@ -11,17 +11,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import replace
 from typing import Any
 
-from audit.claims.importers import (
-    definitions,
-    entries,
-    joined,
-    joined_python,
-    module_task,
-    published,
-    sizes,
-    solutions,
-    stored_tensors,
-)
+from audit.claims.importers import definitions, entries, joined, joined_python, module_task, published, sizes, solutions
 from audit.claims.importers.definitions import FRACTIONS, Definition
 from audit.claims.importers.imported import (
     NO_COST,
@@ -41,8 +31,7 @@ from audit.claims.importers.imported import (
 )
 from audit.claims.importers.material import Material
 from audit.claims.importers.python_text import PythonText
-from audit.claims.importers.solutions import Found, Workload
-from audit.claims.importers.stored_tensors import Stored
+from audit.claims.importers.solutions import Found, Stored, Workload
 
 TAKES = "a solution JSON with its definition and workload (JSON or JSONL), and traces where there are any"
 LACKS = ("reference.py cost",)
@@ -104,7 +93,7 @@ def _stored(material: Material, found: Found, stated: Definition) -> dict[str, S
     inputs = _largest(found, stated).inputs if found.workloads else {}
     files = {name: one for name, one in inputs.items() if isinstance(one, dict) and one.get("type") == "safetensors"}
     read = {
-        one.name: stored_tensors.found(material, of.get("path"), of.get("tensor_key", one.name), name=one.name)
+        one.name: solutions.stored(material, of.get("path"), of.get("tensor_key", one.name), name=one.name)
         for one in stated.inputs
         if (of := files.get(one.name)) is not None and entries.plain_name(one.name)
     }

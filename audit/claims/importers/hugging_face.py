@@ -26,9 +26,10 @@ from audit.claims.importers.imported import (
     no_tolerance,
 )
 from audit.claims.importers.material import Material
-from audit.claims.importers.python_text import PythonText, bound_by, last_name
+from audit.claims.importers.python_text import PythonText, bound_by
 from audit.model import Harness
 from audit.model.errors import BadInput
+from audit.review.python_tree import last_name
 
 TAKES = "a folder with `build.toml`, CUDA or Triton sources, `torch-ext/<package>`, and a class in `benchmark.py`"
 LACKS = ("reference.py cost", "speedup")

@@ -9,7 +9,7 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any, TypeVar
 
-from audit.claims.importers import bounded, tables
+from audit.claims.importers import tables
 from audit.claims.importers.imported import Original
 from audit.claims.importers.python_text import PythonText
 from audit.model import untrusted
@@ -41,7 +41,7 @@ class Material:
         if packed:
             raise BadInput(f"{packed[0]}: an archive of files; unpack it and name the folder")
         for _, path in named:
-            untrusted.size_of(path, limit_bytes=bounded.LIMIT_BYTES)
+            untrusted.size_of(path, limit_bytes=untrusted.TABLE_BYTES)
 
     def named(self, *endings: str) -> list[str]:
         """Return the files whose names end so, in order."""
@@ -49,7 +49,7 @@ class Material:
 
     def data(self, name: str) -> bytes:
         """Return the bytes of one source text. Raises BadInput if it is too large or no text."""
-        return bounded.source_text(self.files[name])
+        return untrusted.source_text(self.files[name])
 
     def original(self, name: str, *, file: str | None = None) -> Original:
         """That file as an original, under another name if one is given."""

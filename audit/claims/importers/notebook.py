@@ -12,7 +12,6 @@ from pathlib import PurePath
 from typing import Any
 
 from audit.claims.importers import entries, module_task, sizes
-from audit.claims.importers.bounded import checked_text
 from audit.claims.importers.imported import (
     NO_COST,
     NO_SHAPE,
@@ -31,6 +30,7 @@ from audit.claims.importers.notebook_cells import CudaText, cells, cuda_texts, p
 from audit.claims.importers.notebook_script import COMPARED, TIMED, Built, Script, build_of, task_text
 from audit.claims.importers.python_text import PythonText
 from audit.model.errors import BadInput
+from audit.model.untrusted import checked_text
 
 TAKES = "an `.ipynb` with a CUDA text, `load` or `load_inline`, and a comparison or timing with the reference"
 LACKS = ("reference.py cost",)

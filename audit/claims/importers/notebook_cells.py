@@ -10,10 +10,10 @@ from typing import Any
 
 from audit.claims.importers.imported import NO_FIGURES, Figure, Given, Missing
 from audit.claims.importers.published import ratio
-from audit.claims.importers.python_text import last_name, parsed
-from audit.model import gpus
+from audit.model import gpus, python_text
 from audit.model.errors import BadInput
 from audit.model.untrusted import SOURCE_BYTES
+from audit.review.python_tree import last_name
 
 KERNEL_MARK = "__global__"
 MOST_CELLS = 5000
@@ -72,7 +72,7 @@ def _tree(text: str) -> ast.Module | None:
     if text.startswith("%%"):
         return None
     try:
-        return parsed(plain(text))
+        return python_text.module(plain(text))
     except (SyntaxError, ValueError, RecursionError, MemoryError):
         return None
 

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from audit.claims.importers import bare_cu, joined, joined_python, keywords, loaded_files, module_task, solutions
+from audit.claims.importers import bare_cu, joined, joined_python, loaded_files, module_task, python_text, solutions
 from audit.claims.importers.imported import NO_COST, NO_FIGURES, Claimed, Given, Imported, Original
 from audit.claims.importers.material import Material
 from audit.claims.importers.python_text import PythonText
@@ -54,8 +54,8 @@ def _by_name(kernel: PythonText, found: Imported) -> tuple[str, ...]:
     options = found.reference.options if found.reference else {}
     task = next((one for one in found.originals if one.file == bare_cu.FILE), None)
     stated = PythonText(task.data, where=task.published_as).functions if task else {}
-    names = keywords.parameters(stated.get(options.get("function", "")))
-    return keywords.of_kernel(kernel.functions.get(ENTRY), options.get("keywords", ()), names)
+    names = python_text.parameters(stated.get(options.get("function", "")))
+    return python_text.named_of_kernel(kernel.functions.get(ENTRY), options.get("keywords", ()), names)
 
 
 def _loading(material: Material) -> bool:

@@ -28,8 +28,9 @@ from audit.claims.importers.imported import (
 from audit.claims.importers.material import Material
 from audit.claims.importers.popcorn_cases import MAKER, REFERENCE
 from audit.claims.importers.popcorn_parts import Parts
-from audit.claims.importers.python_text import PythonText, last_name
+from audit.claims.importers.python_text import PythonText
 from audit.model import Harness
+from audit.review.python_tree import last_name
 
 TAKES = (
     "`submission.py` with `custom_kernel(data)`, the leaderboard's `reference.py`, `task.yml`, `task.py`, `utils.py`"

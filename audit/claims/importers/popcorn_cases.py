@@ -15,9 +15,11 @@ from typing import Any
 from audit.claims.importers import entries, published, sizes
 from audit.claims.importers.imported import RMS, Original, Shapes, Tolerance
 from audit.claims.importers.material import Material
-from audit.claims.importers.python_text import PythonText, last_name, parsed
+from audit.claims.importers.python_text import PythonText
+from audit.model import python_text
 from audit.model.errors import BadInput
 from audit.review.python_constants import Constants, NotConstant
+from audit.review.python_tree import last_name
 
 MAKER, REFERENCE = "generate_input", "ref_kernel"
 """The functions of a leaderboard's `reference.py`."""
@@ -218,7 +220,7 @@ def _value(text: PythonText, node: ast.expr, elements: int | None) -> Any:
     """Return the value of an argument in the check, where `x.numel()` stands for the elements of an input, if known."""
     if elements is None or CHECK not in text.functions:
         return text.value(node)
-    tree = _Counted(elements).visit(parsed(text.text))
+    tree = _Counted(elements).visit(python_text.module(text.text))
     check = next(one for one in tree.body if isinstance(one, ast.FunctionDef) and one.name == CHECK)
     try:
         return Constants(tree, within=[check]).value(node)

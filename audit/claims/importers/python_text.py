@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 import ast
-import warnings
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from functools import cached_property
 from typing import Any
 
-from audit.claims.importers.bounded import checked_text
+from audit.model import python_text
 from audit.model.errors import BadInput
+from audit.model.untrusted import checked_text
 from audit.review.python_constants import Constants, NotConstant, bindings
+from audit.review.python_tree import last_name
 
 DTYPES = {"float16": "float16", "half": "float16", "bfloat16": "bfloat16", "float32": "float32", "float": "float32"}
 
@@ -26,7 +27,7 @@ class PythonText:
         self.where = where
         self.text = checked_text(data, where=where)
         try:
-            self.tree = parsed(self.text)
+            self.tree = python_text.module(self.text)
             self._top = _top_level(self.tree)
             self._constants = Constants(self._top)
         except (SyntaxError, ValueError) as error:
@@ -149,17 +150,6 @@ def _integer_places(tree: ast.Module) -> Iterator[tuple[str, Any, int | None]]:
             yield from ((last_name(one), statement, place) for place, one in enumerate(target.elts))
 
 
-def parsed(text: str) -> ast.Module:
-    """Return the syntax tree, without the parser's warnings about escapes in a published text."""
-    with warnings.catch_warnings(action="ignore"):
-        return ast.parse(text)
-
-
-def last_name(node: ast.AST) -> str:
-    """`load` for `load` and for `cpp_extension.load`; empty for what has no name."""
-    return node.attr if isinstance(node, ast.Attribute) else node.id if isinstance(node, ast.Name) else ""
-
-
 def bound_by(node: ast.AST) -> set[str]:
     """Return the names a top-level statement binds."""
     if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef):
@@ -194,3 +184,54 @@ def _free(node: ast.AST) -> set[str]:
         given = {each.arg for each in ast.walk(node.args) if isinstance(each, ast.arg)}
         inside -= given | _stored(node)
     return inside
+
+
+def named_of_reference(text: PythonText, function: str, maker: str) -> tuple[str, ...]:
+    """Return the names of the last arguments that the function gets by name; all where `maker` returns a dict."""
+    made = _made(text.functions.get(maker))
+    if isinstance(made, ast.Dict):
+        keys = [one.value for one in made.keys if isinstance(one, ast.Constant) and isinstance(one.value, str)]
+        return tuple(keys) if len(keys) == len(made.keys) else ()
+    return _last(text.functions.get(function), len(made.elts) if made else None)
+
+
+def named_of_kernel(kernel: ast.FunctionDef | None, reference: Sequence[str], names: Sequence[str]) -> tuple[str, ...]:
+    """Return the same for the kernel, which is called with the arguments of the reference.
+
+    Args:
+        kernel: the entry; None where its text is no function.
+        reference: the arguments that the reference gets by name.
+        names: the parameters of the reference, in order.
+    """
+    if kernel is None:
+        return ()
+    taken = {one.arg for one in (*kernel.args.args, *kernel.args.kwonlyargs)}
+    if reference and (kernel.args.kwarg or taken.issuperset(reference)):
+        return tuple(reference)
+    own = _last(kernel, None)
+    tail = tuple(names[len(names) - len(own) :])
+    return tail if set(tail) == set(own) else own
+
+
+def parameters(function: ast.FunctionDef | None) -> list[str]:
+    """Return the names of a function's parameters, those by keyword alone last."""
+    given = function.args if function else None
+    return [one.arg for one in (*given.posonlyargs, *given.args, *given.kwonlyargs)] if given else []
+
+
+def _made(maker: ast.FunctionDef | None) -> ast.Dict | ast.List | ast.Tuple | None:
+    """Return what a function without branches returns, where that is a literal."""
+    found = [one.value for one in ast.walk(maker) if isinstance(one, ast.Return)] if maker else []
+    only = found[0] if len(found) == 1 else None
+    return only if isinstance(only, ast.Dict | ast.List | ast.Tuple) else None
+
+
+def _last(function: ast.FunctionDef | None, count: int | None) -> tuple[str, ...]:
+    """Return the parameters by keyword alone that so many arguments reach, at least those without a default."""
+    if function is None or not function.args.kwonlyargs:
+        return ()
+    given = function.args
+    named = [one.arg for one in given.kwonlyargs]
+    due = [name for name, default in zip(named, given.kw_defaults, strict=True) if default is None]
+    beyond = 0 if count is None else count - len(given.posonlyargs) - len(given.args)
+    return tuple(named[:beyond] if beyond > len(due) else due)

@@ -13,10 +13,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from audit.claims.importers import bounded
-from audit.claims.importers.bounded import Damaged, opened
+from audit.model import untrusted
 from audit.model.errors import BadInput
-from audit.model.untrusted import size_of
+from audit.model.untrusted import Damaged, opened, size_of
 
 _LONGEST_NAME = 40
 MAGIC = b"PAR1"
@@ -92,7 +91,7 @@ def names_of_csv(path: Path) -> tuple[str, ...]:
 @contextmanager
 def _reader(path: Path) -> Iterator[Any]:
     """A reader that takes cells of any size the limit allows; the csv module keeps its bound for the whole process."""
-    before = csv.field_size_limit(bounded.LIMIT_BYTES)
+    before = csv.field_size_limit(untrusted.TABLE_BYTES)
     try:
         with io.TextIOWrapper(opened(path), encoding="utf-8-sig", errors="surrogateescape", newline="") as text:
             yield csv.reader(text, strict=True)
@@ -139,8 +138,8 @@ def read_parquet(path: Path, asked: set[str] | None) -> Rows:
         grown = count = 0
         for batch in _batches(file, columns, path):
             grown, count = grown + batch.nbytes, count + batch.num_rows
-            if grown > bounded.LIMIT_BYTES:
-                raise BadInput(f"{path}: grows past {bounded.LIMIT_BYTES:,} bytes when read; it is not read further")
+            if grown > untrusted.TABLE_BYTES:
+                raise BadInput(f"{path}: grows past {untrusted.TABLE_BYTES:,} bytes when read; it is not read further")
             for name in columns:
                 cells[name] += _plain(batch.column(name))
         return Rows(cells, list(range(1, count + 1)), [])
@@ -153,7 +152,7 @@ def names_of_parquet(path: Path) -> tuple[str, ...]:
 
 
 def _parquet(path: Path) -> Any:
-    size_of(path, limit_bytes=bounded.LIMIT_BYTES)
+    size_of(path, limit_bytes=untrusted.TABLE_BYTES)
     try:
         import pyarrow as pa
         from pyarrow import parquet
@@ -174,8 +173,8 @@ def _bounded(file: Any, columns: list[str], path: Path) -> None:
         raise BadInput(f"{path}: {meta.num_rows:,} rows; at most {MOST_ROWS:,} are read")
     parts = [meta.row_group(group).column(at) for group in range(meta.num_row_groups) for at in range(meta.num_columns)]
     grown = sum(part.total_uncompressed_size for part in parts if part.path_in_schema.partition(".")[0] in columns)
-    if grown > bounded.LIMIT_BYTES:
-        raise BadInput(f"{path}: {grown:,} bytes when unpacked; at most {bounded.LIMIT_BYTES:,} are read")
+    if grown > untrusted.TABLE_BYTES:
+        raise BadInput(f"{path}: {grown:,} bytes when unpacked; at most {untrusted.TABLE_BYTES:,} are read")
 
 
 def _batches(file: Any, columns: list[str], path: Path) -> Any:

@@ -12,9 +12,9 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
-from audit.claims.importers.bounded import Damaged, opened
 from audit.claims.importers.rows import Rejected, Rows, wanted
 from audit.model.errors import BadInput
+from audit.model.untrusted import Damaged, opened
 
 KEY = "key"
 PAGE, ABOUT_PAGE = "rows", "features"

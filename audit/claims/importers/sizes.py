@@ -7,9 +7,10 @@ import math
 from collections.abc import Collection, Iterable, Mapping
 
 from audit.claims.importers.imported import Shapes
-from audit.claims.importers.python_text import PythonText, last_name
+from audit.claims.importers.python_text import PythonText
 from audit.claims.shapes.counting import candidates
 from audit.claims.shapes.numbers import demanded, named
+from audit.review.python_tree import last_name
 
 MOST_AS_PUBLISHED = 1 << 20
 """A shape whose inputs have more elements than this is none for the emulated device."""

@@ -11,7 +11,6 @@ import itertools
 import math
 import operator
 import re
-import warnings
 from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import NamedTuple
@@ -139,8 +138,7 @@ def _codes(text: str) -> Iterator[str]:
     """Yield the texts that are compiled: of a Python source itself without texts, then each text in it as CUDA C++."""
     text = _INT.sub(r"\1", _EXPONENT.sub(_without_exponent, text))
     try:
-        with warnings.catch_warnings(action="ignore"):
-            tree = python_text.module(text)
+        tree = python_text.module(text)
     except (SyntaxError, ValueError, RecursionError, MemoryError):
         tree = ast.Module(body=[], type_ignores=[])
     if not tree.body:  # to Python the preprocessor's lines are comments

@@ -15,7 +15,7 @@ from math import prod
 import numpy as np
 import pandas as pd
 
-from audit.claims.importers.python_text import parsed
+from audit.model import python_text
 from audit.review.python_constants import INTEGERS, computed
 from audit.review.rule import names
 
@@ -52,7 +52,7 @@ def of_tasks(frame: pd.DataFrame, column: str) -> dict[str, pd.Series]:
 def of_task(text: str) -> Work | None:
     """Return the least work of a KernelBench task; None where its text does not say it plainly."""
     try:
-        tree = parsed(text)
+        tree = python_text.module(text)
     except (SyntaxError, ValueError, RecursionError, MemoryError):
         return None
     forward = next((one for one in ast.walk(tree) if isinstance(one, ast.FunctionDef) and one.name == "forward"), None)
