@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from functools import lru_cache
 from itertools import takewhile
-from typing import Literal, NamedTuple, TypeAlias
+from typing import Literal, NamedTuple
 
 import tree_sitter_cuda
 from tree_sitter import Language, Node, Parser, Tree
@@ -16,16 +16,14 @@ from audit.review.rule import names
 from audit.review.token_scan import Macro, Masked, blank, blanked, line_of, matching
 
 Kind = Literal["kernel", "device", "host"]
-Placed: TypeAlias = tuple[Node, tuple[Node, ...]]
-"""A node, and the nodes around it from the outside in."""
 
 DEFINITION, ERROR = "function_definition", "ERROR"
 KINDS = names("""
     call_expression declaration assignment_expression update_expression if_statement for_statement while_statement
     conditional_expression return_statement expression_statement subscript_expression pointer_expression
-    binary_expression cast_expression identifier function_definition ERROR
+    binary_expression cast_expression identifier function_definition preproc_if preproc_ifdef ERROR
 """)
-"""Of the nodes that the source and the rules ask for."""
+"""Of the nodes that something asks for."""
 LANGUAGE = Language(tree_sitter_cuda.language())
 _UNPLACED = 65535
 _NUMBERS = range(LANGUAGE.node_kind_count)
@@ -118,27 +116,11 @@ def tree_of(views: Masked) -> tuple[Tree, bool]:
         return Parser(LANGUAGE).parse(b""), False
 
 
-def walk_tree(tree: Tree) -> Iterator[tuple[Node, list[Node]]]:
-    """Yield every node down to `LEVELS`, outer ones first, and those around it in a list that the next step changes.
+def walked_of(tree: Tree) -> Walked:
+    """Return the nodes of `KINDS` down to `LEVELS`; a source spends a fifth of its review here.
 
     `Node.parent` begins at the root and passes all siblings, so that asking every node takes the square of the time.
     """
-    cursor, above = tree.walk(), list[Node]()
-    while True:
-        node = cursor.node
-        if node is not None:
-            yield node, above
-            if len(above) < LEVELS and cursor.goto_first_child():
-                above.append(node)
-                continue
-        while not cursor.goto_next_sibling():
-            if not cursor.goto_parent():
-                return
-            above.pop()
-
-
-def walked_of(tree: Tree) -> Walked:
-    """Return the nodes of `KINDS`, as `walk_tree` yields them; a source spends a fifth of its review here."""
     found: dict[str, list[Node]] = {kind: [] for kind in KINDS}
     keep = {number: found[kind].append for number, kind in _WANTED.items()}
     parents: dict[int, Node] = {}
@@ -161,13 +143,27 @@ def walked_of(tree: Tree) -> Walked:
     return Walked(found, parents)
 
 
-def nodes_of(tree: Tree, kinds: frozenset[str]) -> dict[str, list[Placed]]:
-    """Return the nodes of each kind, outer ones first."""
-    found: dict[str, list[Placed]] = {kind: [] for kind in kinds}
-    for node, above in walk_tree(tree):
-        if node.type in kinds:
-            found[node.type].append((node, tuple(above)))
-    return found
+def operator(node: Node) -> str:
+    """Return the operator of a binary expression; empty for any other node."""
+    found = node.child_by_field_name("operator")
+    return found.type if found is not None else ""
+
+
+def walk(node: Node) -> Iterator[Node]:
+    """Yield a node and everything named within it, without recursion."""
+    stack = [node]
+    while stack:
+        current = stack.pop()
+        yield current
+        stack.extend(reversed(current.named_children))
+
+
+def sides(nodes: Iterable[Node]) -> Iterator[tuple[Node, Node, Node]]:
+    """Yield each binary expression or assignment with its left and its right side."""
+    for node in nodes:
+        left, right = node.child_by_field_name("left"), node.child_by_field_name("right")
+        if left is not None and right is not None:
+            yield node, left, right
 
 
 @lru_cache(maxsize=8)

@@ -4,20 +4,21 @@ from __future__ import annotations
 
 import re
 from bisect import bisect_left
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from functools import cached_property, lru_cache
+from itertools import takewhile
 from operator import attrgetter
 
 from tree_sitter import Node
 
-from audit.review.cuda_source import Function
-from audit.review.cuda_tree import START, CudaTree, extent, operator, sides
+from audit.review.cuda_grammar import operator, sides, walk
+from audit.review.cuda_source import CudaSource, Function
 from audit.review.rule import between, grouped
 
 _NAMED = ("identifier", "field_identifier", "type_identifier")
 _INDIRECT = ("template_function", "template_method", "dependent_name")
-_PLACE = attrgetter("node.start_byte")
+_PLACE, START = attrgetter("node.start_byte"), attrgetter("start_byte")
 
 
 @dataclass(frozen=True)
@@ -45,8 +46,58 @@ class Variable:
     line: int  # of the name
 
 
-class CudaReading(CudaTree):
-    """What a source says, beyond its tree; everything is worked out once and when first asked."""
+class CudaReading:
+    """A parsed source and what rules ask of it; everything is worked out once and when first asked.
+
+    What the tree does not place says nothing: comments, strings and disabled branches.
+    """
+
+    def __init__(self, source: CudaSource) -> None:
+        self.source = source
+
+    def nodes(self, *kinds: str) -> list[Node]:
+        """Return all nodes of these kinds; nested ones come after what holds them within a kind."""
+        return [node for kind in kinds for node in self.source.walked.nodes[kind]]
+
+    def inside(self, holder: Function | Node, *kinds: str) -> list[Node]:
+        """Return the nodes of these kinds in the body of a function or within a node."""
+        first, last = extent(holder)
+        started = (node for kind in kinds for node in between(self.source.walked.nodes[kind], first, last, START))
+        return [node for node in started if node.end_byte <= last]
+
+    def parent(self, node: Node) -> Node | None:
+        """Return the node around a named node; None around the root and beyond the levels that are looked at."""
+        return self.source.walked.parents.get(node.id)
+
+    def ancestors(self, node: Node, *, until: Iterable[str] = ("function_definition",)) -> Iterator[Node]:
+        """Return the nodes around a node, from the inside out, up to a node of one of these kinds."""
+        stop = frozenset(until)
+        return takewhile(lambda each: each.type not in stop, self.source.walked.around(node))
+
+    def text(self, node: Node) -> str:
+        """Return the text of a node, literals blanked."""
+        return self.source.masked[node.start_byte : node.end_byte]
+
+    def written(self, node: Node) -> str:
+        """Return the text of a node on one line, literals as they are."""
+        return " ".join(self.source.code[node.start_byte : node.end_byte].split())
+
+    def names_in(self, node: Node) -> set[str]:
+        """Return the identifiers within a node."""
+        return {self.text(each) for each in walk(node) if each.type == "identifier"}
+
+    def line(self, node: Node) -> int:
+        """Return the line where a node starts, from 1."""
+        return node.start_point[0] + 1
+
+    def function(self, node: Node) -> Function | None:
+        """Return the function whose body holds the node."""
+        return self.source.function_at(node.start_byte)
+
+    def in_host(self, node: Node) -> bool:
+        """Return whether the node stands in a function that the host runs."""
+        function = self.function(node)
+        return function is not None and function.kind == "host"
 
     @cached_property
     def kernels(self) -> tuple[Function, ...]:
@@ -195,3 +246,16 @@ class CudaReading(CudaTree):
 def tensor_parameters(function: Function) -> list[str]:
     """Return the names of the parameters that are tensors, optional ones and references included."""
     return [each.name for each in function.parameters if each.name and re.search(r"\bTensor\b", each.text)]
+
+
+def extent(holder: Function | Node) -> tuple[int, int]:
+    """First and past-the-end offset of a function's body or of a node."""
+    if isinstance(holder, Function):
+        return holder.body_start, holder.end
+    return holder.start_byte, holder.end_byte
+
+
+def asks(holder: Node, node: Node) -> bool:
+    """Return whether a node starts in the condition of an `if`, a loop or a `?:`."""
+    condition = holder.child_by_field_name("condition")
+    return condition is not None and condition.start_byte <= node.start_byte < condition.end_byte

@@ -7,9 +7,9 @@ from functools import lru_cache
 
 from tree_sitter import Node
 
+from audit.review.cuda_grammar import sides
 from audit.review.cuda_reading import CudaReading, Variable
 from audit.review.cuda_source import Function, Launch
-from audit.review.cuda_tree import sides
 from audit.review.token_scan import split_commas
 
 METADATA = re.compile(r"\s*\.\s*(?:size|sizes|numel|dim|options|device|dtype|scalar_type|stride|strides)\s*\(")

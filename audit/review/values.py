@@ -14,9 +14,9 @@ from functools import cached_property, lru_cache
 
 from tree_sitter import Node
 
+from audit.review.cuda_grammar import operator, sides
 from audit.review.cuda_reading import CudaReading
 from audit.review.cuda_source import Function
-from audit.review.cuda_tree import operator, sides
 from audit.review.python_constants import INTEGERS, computed
 from audit.review.rule import grouped
 from audit.review.token_scan import whole_number

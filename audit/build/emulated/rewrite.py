@@ -18,12 +18,11 @@ from audit.build.emulated.edits import Edit, apply, line_marker, quoted
 from audit.build.names import DEVICE_PREFIX as NAME
 from audit.model import untrusted
 from audit.model.errors import BadInput, Unsupported
-from audit.review.cuda_grammar import nodes_of
 from audit.review.cuda_source import CudaSource, Launch, parse
 from audit.review.token_scan import LONGEST, matching, split_commas
 from audit.review.unsupported import is_refused_header, unsupported
 
-_CONDITIONALS = frozenset({"preproc_if", "preproc_ifdef"})
+_CONDITIONALS = ("preproc_if", "preproc_ifdef")
 _OWN_NAME = re.compile(NAME, re.IGNORECASE)
 _DISPATCH = re.compile(r"\b(?:AT|THO)_DISPATCH_\w+\s*\(")
 _TYPE_CALL = re.compile(r"(?:\.|->)\s*(?P<type>type\s*\(\s*\))\s*\Z")
@@ -218,7 +217,7 @@ def _end_of_includes(source: CudaSource) -> int:
         return 0
     last = includes[-1]
     end = last.end
-    conditionals = [node for several in nodes_of(source.tree, _CONDITIONALS).values() for node, _ in several]
+    conditionals = [node for kind in _CONDITIONALS for node in source.walked.nodes[kind]]
     for node in sorted(conditionals, key=lambda each: -each.start_byte):
         first, past = node.start_byte, node.end_byte
         if first <= last.start and last.end <= past:

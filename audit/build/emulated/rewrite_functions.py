@@ -13,11 +13,9 @@ from collections.abc import Iterator
 from tree_sitter import Node
 
 from audit.build.emulated.edits import Edit
-from audit.review.cuda_grammar import nodes_of
 from audit.review.cuda_source import CudaSource
 from audit.review.token_scan import LONGEST, blank_directives, matching
 
-_KINDS = frozenset({"cast_expression", "call_expression", "binary_expression"})
 _INTEGER = re.compile(
     r"(?:(?:const|unsigned|signed|long|short|int|char)\s+)*(?:unsigned|signed|long|short|int|char|uint|ushort|uchar"
     r"|(?:std\s*::\s*)?(?:u?int(?:8|16|32|64)_t|size_t|ptrdiff_t))"
@@ -26,11 +24,10 @@ _INTEGER = re.compile(
 
 def arithmetic(source: CudaSource) -> Iterator[Edit]:
     """Yield calls around the operand of such a cast and the left operand of a shift."""
-    found = nodes_of(source.tree, _KINDS)
-    for node, above in (each for kind in sorted(_KINDS) for each in found[kind]):
+    for node in (each for kind in _EDITS for each in source.walked.nodes[kind]):
         function = source.function_at(node.start_byte)
         if function is not None and function.kind != "host" and not node.has_error:
-            yield from _EDITS[node.type](source, node, above[-1])
+            yield from _EDITS[node.type](source, node, source.walked.parents[node.id])
 
 
 def _cast(source: CudaSource, node: Node, around: Node) -> Iterator[Edit]:
@@ -73,7 +70,7 @@ def _integer(source: CudaSource, node: Node) -> str:
     return text if _INTEGER.fullmatch(text) else ""
 
 
-_EDITS = {"cast_expression": _cast, "call_expression": _call, "binary_expression": _shift}
+_EDITS = {"binary_expression": _shift, "call_expression": _call, "cast_expression": _cast}
 
 
 _BOUNDS = re.compile(r"\b__launch_bounds__\s*\(")

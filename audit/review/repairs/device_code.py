@@ -15,9 +15,9 @@ from tree_sitter import Node
 
 from audit.model import Finding
 from audit.model.generated import Change
+from audit.review.cuda_grammar import operator
 from audit.review.cuda_reading import CudaReading
 from audit.review.cuda_source import Function
-from audit.review.cuda_tree import operator
 from audit.review.repairs.lines import inserted, replaced, reports
 from audit.review.values import COMPARISONS, ThreadValues
 

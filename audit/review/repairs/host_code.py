@@ -13,9 +13,9 @@ from collections.abc import Sequence
 
 from audit.model import Finding
 from audit.model.generated import Change
+from audit.review.cuda_grammar import operator, sides
 from audit.review.cuda_reading import CudaReading
 from audit.review.cuda_source import Function, Launch
-from audit.review.cuda_tree import operator, sides
 from audit.review.index_use import Axis, index_uses
 from audit.review.launch_extents import grid_and_block
 from audit.review.repairs.lines import failed, replaced, reports

@@ -8,9 +8,9 @@ from functools import lru_cache
 
 from tree_sitter import Node
 
-from audit.review.cuda_reading import Call, CudaReading
+from audit.review.cuda_grammar import operator, sides
+from audit.review.cuda_reading import Call, CudaReading, asks
 from audit.review.cuda_source import Function
-from audit.review.cuda_tree import asks, operator, sides
 from audit.review.rule import Spot, rule
 
 _SIZE = re.compile(r"\.(?:size|numel|sizes)\(")

@@ -12,9 +12,9 @@ from collections.abc import Iterable, Iterator
 
 from tree_sitter import Node
 
+from audit.review.cuda_grammar import operator, walk
 from audit.review.cuda_reading import Call, CudaReading, Variable
 from audit.review.cuda_source import Function
-from audit.review.cuda_tree import operator, walk
 from audit.review.rule import Spot, names, rule
 from audit.review.values import ThreadValues
 

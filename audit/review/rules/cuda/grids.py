@@ -7,9 +7,9 @@ from functools import lru_cache
 
 from tree_sitter import Node
 
+from audit.review.cuda_grammar import operator, sides
 from audit.review.cuda_reading import CudaReading
 from audit.review.cuda_source import Function, Launch
-from audit.review.cuda_tree import operator, sides
 from audit.review.index_use import Axis, IndexUse, Known, index_uses
 from audit.review.launch_extents import Extents, grid_and_block
 from audit.review.rule import Spot, rule

@@ -9,9 +9,9 @@ from functools import lru_cache
 
 from tree_sitter import Node
 
+from audit.review.cuda_grammar import operator, sides
 from audit.review.cuda_reading import CudaReading
 from audit.review.cuda_source import Function
-from audit.review.cuda_tree import operator, sides
 from audit.review.launch_extents import grid_and_block
 from audit.review.rule import Spot, rule
 from audit.review.values import COMPARISONS, Constants, constants_of

@@ -8,9 +8,9 @@ from functools import lru_cache
 
 from tree_sitter import Node
 
+from audit.review.cuda_grammar import operator, sides
 from audit.review.cuda_reading import Call, CudaReading, tensor_parameters
 from audit.review.cuda_source import Function
-from audit.review.cuda_tree import operator, sides
 from audit.review.rule import Spot, names, rule
 from audit.review.rules.python.operators import OPERATORS
 from audit.review.values import constants_of

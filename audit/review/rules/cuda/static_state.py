@@ -7,8 +7,7 @@ from collections.abc import Iterator
 
 from tree_sitter import Node
 
-from audit.review.cuda_reading import CudaReading, Variable
-from audit.review.cuda_tree import extent
+from audit.review.cuda_reading import CudaReading, Variable, extent
 from audit.review.rule import Spot, names, rule
 
 _TENSOR = re.compile(r"\bTensor\b|\bdevice_vector\b|\bStorage\b|\bDataPtr\b")

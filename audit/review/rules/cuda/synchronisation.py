@@ -8,9 +8,9 @@ from collections.abc import Iterator
 
 from tree_sitter import Node
 
-from audit.review.cuda_reading import Call, CudaReading
+from audit.review.cuda_grammar import sides, walk
+from audit.review.cuda_reading import Call, CudaReading, asks
 from audit.review.cuda_source import Function
-from audit.review.cuda_tree import asks, sides, walk
 from audit.review.rule import Spot, grouped, rule
 from audit.review.values import ALIKE_IN_A_BLOCK, ALIKE_IN_A_WARP, ThreadValues, constants_of
 

@@ -8,9 +8,9 @@ from collections.abc import Iterator
 
 from tree_sitter import Node
 
+from audit.review.cuda_grammar import sides
 from audit.review.cuda_reading import CudaReading, tensor_parameters
 from audit.review.cuda_source import Function
-from audit.review.cuda_tree import sides
 from audit.review.rule import Spot, names, rule
 from audit.review.tensors import METADATA, is_uninitialised, stored_parameters, tensors_given
 
