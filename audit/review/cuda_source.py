@@ -13,11 +13,10 @@ from functools import cached_property
 
 from tree_sitter import Tree
 
-from audit.review import cuda_grammar, launches, shared_memory, token_scan
+from audit.review import cuda_grammar, scanned, token_scan
 from audit.review.cuda_grammar import ERROR, Function, Walked
-from audit.review.launches import Launch
 from audit.review.rule import between, grouped
-from audit.review.shared_memory import SharedDeclaration
+from audit.review.scanned import Launch, SharedDeclaration
 from audit.review.token_scan import Macro
 
 __all__ = ["CudaSource", "Function", "Include", "Launch", "Macro", "SharedDeclaration", "parse"]
@@ -129,8 +128,8 @@ def parse(text: str) -> CudaSource:
         code=views.code,
         masked=views.masked,
         functions=cuda_grammar.functions(walked, views, macros),
-        launches=launches.find(views, macros),
-        shared=shared_memory.find(views, macros),
+        launches=scanned.launches(views, macros),
+        shared=scanned.shared_memory(views, macros),
         includes=tuple(
             Include(match["header"][1:-1], match.start(), match.end(), token_scan.line_of(views.code, match.start()))
             for match in _INCLUDE.finditer(views.code)

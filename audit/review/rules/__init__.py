@@ -60,7 +60,7 @@ CUDA: tuple[Rule[CudaReading], ...] = (
     cuda_calls.file_access,
     launches.legacy_stream,
     launches.unchecked_launch,
-    tensors.layout,
+    host_calls.layout,
 )
 PYTHON: tuple[Rule[PythonReading], ...] = (
     operators.fallback,

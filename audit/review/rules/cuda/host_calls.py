@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 
-from audit.review.cuda_reading import Call, CudaReading
+from audit.review.cuda_reading import Call, CudaReading, tensor_parameters
 from audit.review.rule import Spot, grouped, names, rule
 
 _CREATE = names("""
@@ -38,6 +38,11 @@ _HALF_POINTER = re.compile(
 _ALIAS = re.compile(rf"\busing\s+(\w+)\s*=\s*{_NARROW.pattern}|\btypedef\s+{_NARROW.pattern}\s+(\w+)")
 _HALVES = ("half", "Half", "bfloat", "BFloat", "Float8")
 """What every name of those types holds."""
+_LAYOUT = names("contiguous is_contiguous stride strides is_non_overlapping_and_dense expect_contiguous")
+_CONTIGUITY = frozenset({"contiguous", "is_contiguous"})
+_ACCESSOR = re.compile(r"packed_accessor\w*|accessor|TensorIterator\w*")
+_OWN_HEADER = re.compile(r'^[ \t]*#[ \t]*include[ \t]*"(?!torch/|ATen/|c10/|cuda)', re.MULTILINE)
+_POINTER = frozenset({"data_ptr", "const_data_ptr", "mutable_data_ptr", "data"})
 _NONE = "(?!)"
 _DTYPE = re.compile(r"\b(?:k(?:Half|BFloat16|Float16)|(?:Half|BFloat16))\b")
 
@@ -156,3 +161,28 @@ def _described(reading: CudaReading, call: Call) -> str | None:
         whole = " ".join(reading.text(called).split()) if called else ""
         return whole if _NARROW.search(whole) else None
     return None
+
+
+@rule("layout", standing="advice")
+def layout(reading: CudaReading) -> list[Spot]:
+    """Is the memory of a parameter read as if it lay contiguously, without a word about its layout?
+
+    Silent where the file asks for or makes contiguous tensors, reads strides or uses accessors, or has a header of its
+    own that may.
+    """
+    names = {call.name for call in reading.calls}
+    if (
+        _OWN_HEADER.search(reading.source.code)
+        or names & _LAYOUT
+        or any(_ACCESSOR.fullmatch(name) for name in names)
+        or reading.macro_words & _CONTIGUITY
+    ):
+        return []
+    for call in reading.calls:
+        function = reading.function(call.node)
+        if call.name not in _POINTER or call.receiver is None or function is None or function.kind != "host":
+            continue
+        name = reading.text(call.receiver)
+        if name in tensor_parameters(function):
+            return [Spot(call.line, f"the memory of {name} is read as contiguous, and nothing here makes sure of it")]
+    return []

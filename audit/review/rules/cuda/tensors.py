@@ -5,14 +5,15 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Iterator
+from functools import lru_cache
 
 from tree_sitter import Node
 
 from audit.review.cuda_grammar import sides
-from audit.review.cuda_reading import CudaReading, tensor_parameters
-from audit.review.cuda_source import Function
+from audit.review.cuda_reading import CudaReading, Variable, tensor_parameters
+from audit.review.cuda_source import Function, Launch
 from audit.review.rule import Spot, names, rule
-from audit.review.tensors import METADATA, is_uninitialised, stored_parameters, tensors_given
+from audit.review.token_scan import split_commas
 
 _METADATA = names("""
     size sizes numel nbytes dim ndimension stride strides options device get_device dtype scalar_type type layout
@@ -23,13 +24,15 @@ _IN_PLACE = names("""
     zero_ fill_ copy_ add_ sub_ mul_ div_ clamp_ relu_ exp_ sqrt_ pow_ neg_ abs_ random_ normal_ uniform_ tril_
     triu_ sigmoid_ tanh_ resize_ masked_fill_ index_put_ set_
 """)
-_LAYOUT = names("contiguous is_contiguous stride strides is_non_overlapping_and_dense expect_contiguous")
-_CONTIGUITY = frozenset({"contiguous", "is_contiguous"})
-_ACCESSOR = re.compile(r"packed_accessor\w*|accessor|TensorIterator\w*")
-_OWN_HEADER = re.compile(r'^[ \t]*#[ \t]*include[ \t]*"(?!torch/|ATen/|c10/|cuda)', re.MULTILINE)
 _SCRATCH = re.compile(r"scratch|work_?sp|wksp|counter|buffer|partial|tmp|temp")
 _LAYOUT_NAME = re.compile(r"_(?:(?:col|row|column)_major|transposed|t)$")
-_POINTER = frozenset({"data_ptr", "const_data_ptr", "mutable_data_ptr", "data"})
+_ONLY_SIZES = re.compile(r"\s*\.\s*(?:size|sizes|numel|dim|options|device|dtype|scalar_type|stride|strides)\s*\(")
+"""What follows the name of a tensor of which only sizes and types are asked."""
+_EMPTY = frozenset({"empty", "empty_like", "empty_strided", "new_empty"})
+_DATA = re.compile(
+    r"(?:\([\w\s:*]+\)\s*|\w+_cast\s*<[^<>]*>\s*\(\s*)?(\w+)\s*\.\s*(?:mutable_)?data(?:_ptr)?\s*(?:<[^()]*>)?\s*\("
+)
+_SETTING = frozenset({"atomicExch", "atomicCAS"})
 
 
 @rule("dead_inputs")
@@ -105,9 +108,9 @@ def unwritten_output(reading: CudaReading) -> Iterator[Spot]:
     Silent where the tensor is mentioned in any way but its sizes and types.
     """
     for function in (each for each in reading.source.functions if each.kind == "host"):
-        for fresh in (each for each in reading.variables_in(function) if is_uninitialised(reading, each)):
+        for fresh in (each for each in reading.variables_in(function) if _is_uninitialised(reading, each)):
             later = reading.mentioned_between(fresh.name, fresh.node.end_byte + 1, function.end)
-            given = [node for node in later if not METADATA.match(reading.source.masked, node.end_byte)]
+            given = [node for node in later if not _ONLY_SIZES.match(reading.source.masked, node.end_byte)]
             holders = [{each.type for each in reading.ancestors(node)} for node in given]
             if holders and all("return_statement" in types for types in holders):
                 text = f"{fresh.name} is returned as allocated: uninitialised, and given to nothing that could write it"
@@ -122,13 +125,13 @@ def adds_to_uninitialised(reading: CudaReading) -> Iterator[Spot]:
     """
     for launch in reading.source.launches:
         function = reading.source.function_at(launch.start)
-        stored = stored_parameters(reading, launch.kernel_name)
-        for position, name in tensors_given(reading, launch).items() if function and stored else ():
+        stored = _stored_parameters(reading, launch.kernel_name)
+        for position, name in _tensors_given(reading, launch).items() if function and stored else ():
             made = reading.declared(name, function, launch.start) if function and stored.get(position) else None
-            if made is None or not is_uninitialised(reading, made):
+            if made is None or not _is_uninitialised(reading, made):
                 continue
             between = reading.mentioned_between(name, made.node.end_byte + 1, launch.start)
-            if all(METADATA.match(reading.source.masked, node.end_byte) for node in between):  # only sizes are asked
+            if all(_ONLY_SIZES.match(reading.source.masked, node.end_byte) for node in between):  # only sizes are asked
                 text = f"kernel {launch.kernel_name} only adds to {name}, which line {made.line} leaves uninitialised"
                 yield Spot(launch.line, text)
 
@@ -147,8 +150,8 @@ def writes_input(reading: CudaReading) -> Iterator[Spot]:
             if call.name in _IN_PLACE and name in inputs:
                 yield Spot(call.line, f".{call.name}() changes {inputs[name]}, which the caller passed in")
         for launch in reading.source.launches_in(entry):
-            stored = stored_parameters(reading, launch.kernel_name)
-            for position, name in tensors_given(reading, launch).items():
+            stored = _stored_parameters(reading, launch.kernel_name)
+            for position, name in _tensors_given(reading, launch).items():
                 if position in stored and name in inputs:
                     text = f"kernel {launch.kernel_name} stores into {inputs[name]}, which the caller passed in"
                     yield Spot(launch.line, text)
@@ -172,26 +175,82 @@ def _inputs(reading: CudaReading, entry: Function) -> dict[str, str]:
     return {name: parameter for name, parameter in names.items() if parameter not in kept}
 
 
-@rule("layout", standing="advice")
-def layout(reading: CudaReading) -> list[Spot]:
-    """Is the memory of a parameter read as if it lay contiguously, without a word about its layout?
+def _is_uninitialised(reading: CudaReading, variable: Variable) -> bool:
+    """Return whether the initial value of a variable is one call that allocates and does not fill."""
+    value = variable.value
+    if value is not None and value.type == "argument_list" and value.named_child_count == 1:
+        value = value.named_children[0]
+    return value is not None and _allocations(reading).get(value.start_byte) == value.end_byte
 
-    Silent where the file asks for or makes contiguous tensors, reads strides or uses accessors, or has a header of its
-    own that may.
+
+@lru_cache(maxsize=1)
+def _allocations(reading: CudaReading) -> dict[int, int]:
+    """Return offsets of the calls that allocate and do not fill: where each starts, and past its end."""
+    return {call.node.start_byte: call.node.end_byte for call in reading.calls if call.name in _EMPTY}
+
+
+def _tensors_given(reading: CudaReading, launch: Launch) -> dict[int, str]:
+    """Return position of the kernel's parameter to the tensor's name; arguments of any other form are left out."""
+    masked = reading.source.masked
+    first, last = launch.arguments_start, launch.end - 1
+    found = {}
+    for position, (start, end) in enumerate(split_commas(masked, first, last)):
+        text = masked[start:end].strip()
+        name = match[1] if (match := _DATA.match(text)) else _pointer_variable(reading, launch, text)
+        if name:
+            found[position] = name
+    return found
+
+
+def _pointer_variable(reading: CudaReading, launch: Launch, text: str) -> str | None:
+    """Return the tensor behind `float* p = x.data_ptr<float>();`."""
+    function = reading.source.function_at(launch.start)
+    variable = reading.declared(text, function, launch.start) if function else None
+    match = _DATA.match(reading.text(variable.value)) if variable and variable.value else None
+    return match[1] if match else None
+
+
+@lru_cache(maxsize=1024)
+def _stored_parameters(reading: CudaReading, kernel_name: str) -> dict[int, bool]:
+    """Return position of each pointer parameter that the kernel itself stores through, and whether it only adds there.
+
+    A store that adds needs the value before: `+=`, `++` and most atomics.
     """
-    names = {call.name for call in reading.calls}
-    if (
-        _OWN_HEADER.search(reading.source.code)
-        or names & _LAYOUT
-        or any(_ACCESSOR.fullmatch(name) for name in names)
-        or reading.macro_words & _CONTIGUITY
-    ):
-        return []
-    for call in reading.calls:
-        function = reading.function(call.node)
-        if call.name not in _POINTER or call.receiver is None or function is None or function.kind != "host":
-            continue
-        name = reading.text(call.receiver)
-        if name in tensor_parameters(function):
-            return [Spot(call.line, f"the memory of {name} is read as contiguous, and nothing here makes sure of it")]
-    return []
+    kernel = reading.kernel(kernel_name)
+    if kernel is None:
+        return {}
+    plain, adding = _stores(reading, kernel)
+    return {
+        position: parameter.name not in plain
+        for position, parameter in enumerate(kernel.parameters)
+        if parameter.name in plain | adding and parameter.is_pointer and not parameter.text.startswith("const ")
+    }
+
+
+def _stores(reading: CudaReading, kernel: Function) -> tuple[set[str | None], set[str | None]]:
+    """Return the names through which a kernel stores plainly, and those through which it adds."""
+    plain: set[str | None] = set()
+    adding: set[str | None] = set()
+    for node, left, _ in sides(reading.inside(kernel, "assignment_expression")):
+        (plain if node.children[1].type == "=" else adding).add(_base(reading, left))
+    for node in reading.inside(kernel, "update_expression"):
+        if (target := node.child_by_field_name("argument")) is not None:
+            adding.add(_base(reading, target))
+    for call in reading.calls_in(kernel):
+        if call.name.startswith("atomic") and call.arguments:
+            first = call.arguments[0]
+            inner = first.child_by_field_name("argument") if first.type == "pointer_expression" else first
+            names = () if inner is None else (_base(reading, inner), reading.text(inner).split("+")[0].strip())
+            (plain if call.name in _SETTING else adding).update(names)
+    return plain, adding
+
+
+def _base(reading: CudaReading, place: Node) -> str | None:
+    """Return the pointer's name in `p[i]`, `*p`, `*(p + i)`; None for a plain variable."""
+    if place.type == "subscript_expression":
+        base = place.child_by_field_name("argument")
+        return reading.text(base) if base is not None and base.type == "identifier" else None
+    if place.type == "pointer_expression":
+        inner = place.child_by_field_name("argument")
+        return reading.text(inner).strip("( ").split("+")[0].strip() if inner is not None else None
+    return None
