@@ -64,12 +64,9 @@ def names(root: Path = KERNELS) -> list[str]:
 
 
 def load(name_or_path: str, *, lessons: bool = False) -> ClaimFolder:
-    """Read a claim by its name among `KERNELS` or by the path of its folder, with its lessons if asked for.
-
-    Raises:
-        BadInput: no such folder, broken TOML, an unknown or mistyped key, a missing file, a wrong hash,
-            or text that is not UTF-8.
-    """
+    """Read a claim by its name among `KERNELS` or by the path of its folder, with its lessons if asked for. Raises
+    BadInput: no such folder, broken TOML, an unknown or mistyped key, a missing file, a wrong hash, or text that is not
+    UTF-8."""
     folder = _folder(name_or_path)
     statement = _text(folder, STATEMENT)
     claim = parse(statement, f"{folder.name}/{STATEMENT}", lessons=lessons)
@@ -119,10 +116,8 @@ def parse(text: str, where: str, *, older: bool = False, lessons: bool = False) 
     """Return the claim that the text of a `claim.toml` states; `where` is its name in errors. Lessons are left out
     unless asked for.
 
-    An `older` one was audited into a record older than schema 4 and is read in the words of today.
-
-    Raises:
-        BadInput: broken TOML, an unknown or mistyped key, or nothing but lessons.
+    An `older` one was audited into a record older than schema 4 and is read in the words of today. Raises BadInput:
+    broken TOML, an unknown or mistyped key, or nothing but lessons.
     """
     if len(text) > MOST_STATED:
         raise BadInput(f"{where}: {len(text):,} characters; a statement has at most {MOST_STATED:,}")

@@ -141,10 +141,7 @@ class Damaged(Exception):
 
 def opened(path: Path, *, limit_bytes: int = TABLE_BYTES) -> io.BufferedReader:
     """The file for reading, gzip unpacked on the way; reading past a bound raises BadInput, damage raises Damaged.
-
-    Raises:
-        BadInput: as `size_of`, or a compression that is not read here.
-    """
+    Raises BadInput: as `size_of`, or a compression that is not read here."""
     size = size_of(path, limit_bytes=limit_bytes)
     try:
         file = path.open("rb")

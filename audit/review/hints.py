@@ -33,11 +33,8 @@ def of_cuda(source: str | CudaSource) -> list[Hint]:
 
 
 def of_python(text: str) -> list[Hint]:
-    """Return the hints of the Python rules, and those of the CUDA rules about CUDA sources in string constants.
-
-    Raises:
-        SyntaxError: the text is not Python.
-    """
+    """Return the hints of the Python rules, and those of the CUDA rules about CUDA sources in string constants. Raises
+    SyntaxError: the text is not Python."""
     reading = PythonReading(text)
     found = [Hint(rule, spot) for rule in rules.PYTHON for spot in rule.find(reading)]
     for source in reading.embedded:

@@ -41,11 +41,8 @@ class Embedded:
 
 
 class PythonReading:
-    """A parsed source and the nodes that rules ask for; everything is worked out once and when first asked.
-
-    Raises:
-        SyntaxError: the text is not Python, or nests deeper than the parser goes.
-    """
+    """A parsed source and the nodes that rules ask for; everything is worked out once and when first asked. Raises
+    SyntaxError: the text is not Python, or nests deeper than the parser goes."""
 
     def __init__(self, text: str) -> None:
         self.text = text

@@ -68,10 +68,7 @@ def read(paths: Sequence[Path], *, given: Given | None = None, format_: str | No
     """Return the claim in those files, or in that folder.
 
     What the user says (`given`) stands in the place of the source's own. The user names the format where the content
-    should not decide it.
-
-    Raises:
-        BadInput: no importer takes this, or what it finds cannot be read; one sentence.
+    should not decide it. Raises BadInput: no importer takes this, or what it finds cannot be read; one sentence.
     """
     if format_ is not None and format_ not in IMPORTERS:
         raise BadInput(f"--format {format_}: unknown; known: {', '.join(IMPORTERS)}")
@@ -113,11 +110,8 @@ def lines(imported: Imported, folder: Path, sources: Sequence[Path] = ()) -> lis
 
 
 def _with_given(imported: Imported, given: Given) -> Imported:
-    """Return the same with what the user says.
-
-    Raises:
-        BadInput: a tolerance or a ratio that is none, or a size that the claim does not name.
-    """
+    """Return the same with what the user says. Raises BadInput: a tolerance or a ratio that is none, or a size that the
+    claim does not name."""
     if given.tolerance is not None:
         if not 0 <= given.tolerance < math.inf:
             typed = given.named("tolerance", f"{given.tolerance:g}")

@@ -33,10 +33,7 @@ class Backward:
 
 def backward(text: PythonText, *, call: str) -> Backward:
     """Return the backward pass of the class `AutogradFunction`, where the expression `call` stands for its kernel.
-
-    Raises:
-        BadInput: there is no such class, or forward saves what it computes.
-    """
+    Raises BadInput: there is no such class, or forward saves what it computes."""
     body = text.classes[CLASS].body if CLASS in text.classes else []
     methods = {one.name: one for one in body if isinstance(one, ast.FunctionDef)}
     for name in ("forward", "backward"):
@@ -90,11 +87,8 @@ def _kept(text: PythonText, name: str, value: Any, made: Sequence[_Made], parame
 
 
 def _needed(text: PythonText, value: ast.expr, made: Sequence[_Made], parameters: Sequence[str]) -> list[str]:
-    """Return lines for what a kept value is made of beside parameters.
-
-    Raises:
-        BadInput: it is computed, or a parameter is bound anew before it.
-    """
+    """Return lines for what a kept value is made of beside parameters. Raises BadInput: it is computed, or a parameter
+    is bound anew before it."""
     lines: list[str] = []
     for node in ast.walk(value):
         if isinstance(node, ast.Call) and last_name(node.func) not in _PLAIN_CALLS:

@@ -126,10 +126,7 @@ def _tensors(stated: Any, known: set[str], where: str) -> tuple[Tensor, ...]:
 
 def axes_of(axes: Any, at: str) -> tuple[tuple[str, str], ...]:
     """Every axis with its expression in our names, empty for one that a workload gives, after those it is made of.
-
-    Raises:
-        BadInput: a name or an expression that is none, or an axis made of itself.
-    """
+    Raises BadInput: a name or an expression that is none, or an axis made of itself."""
     if not isinstance(axes, dict):
         raise BadInput(f"{at}: axes: no JSON object but {type(axes).__name__}")
     waiting = {name: _expression(name, stated, f"{at}: axis {str(name)[:40]}") for name, stated in axes.items()}

@@ -62,10 +62,7 @@ def read(material: Material, given: Given) -> Imported:
 
 def imported(format_: str, material: Material, given: Given, *, tolerance_of: ToleranceOf) -> Imported:
     """Return the one solution of the material, with its task where there is a definition; SOL-ExecBench is read so too.
-
-    Raises:
-        BadInput: none or several solutions or definitions, or one that is malformed.
-    """
+    Raises BadInput: none or several solutions or definitions, or one that is malformed."""
     found = solutions.find(material, given)
     kept = solutions.sources(found)
     name = module_task.named_after(str(found.solution.get("name") or "solution"))

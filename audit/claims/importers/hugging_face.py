@@ -86,11 +86,8 @@ def matches(material: Material) -> bool:
 
 
 def read(material: Material, given: Given) -> Imported:
-    """Return the workloads of the first class of the benchmark, or of the one that `--row` names.
-
-    Raises:
-        BadInput: several files of one kind, a workload of another form, or a package that one file cannot hold.
-    """
+    """Return the workloads of the first class of the benchmark, or of the one that `--row` names. Raises BadInput:
+    several files of one kind, a workload of another form, or a package that one file cannot hold."""
     file, text, holder, beside = _benchmark(material, (given.row or 1) - 1)
     found = _workloads(text, holder)
     package, functions, kept = kernel_package.read(material, found.kernel)

@@ -110,11 +110,8 @@ class Tolerance:
 
 @dataclass(frozen=True)
 class Shapes:
-    """Named sizes; `emulated` is empty where none can be proposed, `emulated_by` names their author.
-
-    Raises:
-        BadInput: a size larger than a claim can have.
-    """
+    """Named sizes; `emulated` is empty where none can be proposed, `emulated_by` names their author. Raises BadInput: a
+    size larger than a claim can have."""
 
     claimed: Mapping[str, int]
     others: tuple[Mapping[str, int], ...] = ()

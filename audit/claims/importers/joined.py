@@ -50,10 +50,7 @@ def used(files: Mapping[str, str], first: str, folders: Sequence[str] = ()) -> s
 
 def joined(files: Mapping[str, str], folders: Sequence[str] = ()) -> str:
     """Return the sources among the files (texts by their paths) as one, those in C++ last: they call the kernels.
-
-    Raises:
-        BadInput: a file without a guard includes itself, or the text becomes too large.
-    """
+    Raises BadInput: a file without a guard includes itself, or the text becomes too large."""
     every = [name for name in files if name.endswith(SOURCES)]
     included = {inner for name in files for inner in used(files, name, folders) - {name}}
     kept = [name for name in every if name not in included] or every  # these include each other
@@ -144,11 +141,8 @@ def _expanded(
 
 def _included(files: Mapping[str, str], name: str, line: str, folders: Sequence[str]) -> str | None:
     """Return the file that a line includes: beside the file, in the first of the folders that has it, else the only one
-    whose path ends so, as in a folder `include`.
-
-    Raises:
-        BadInput: several paths end so, and quotes say that one of them is meant.
-    """
+    whose path ends so, as in a folder `include`. Raises BadInput: several paths end so, and quotes say that one of them
+    is meant."""
     match = _INCLUDE.match(line)
     if match is None:
         return None

@@ -29,11 +29,8 @@ def place_in(names: Collection[str]) -> Place:
 
 
 def in_one(name: str, names: Collection[str], read: Callable[[str], bytes]) -> tuple[bytes, tuple[str, ...]]:
-    """Return a file with what it imports from the others, and which these are; alone it stays as it is.
-
-    Raises:
-        BadInput: see `Joined.whole`.
-    """
+    """Return a file with what it imports from the others, and which these are; alone it stays as it is. Raises
+    BadInput: see `Joined.whole`."""
     joined = Joined(read, place_in(names))
     text = joined.whole(name)
     others = tuple(one for one in joined.files if one != name)
@@ -59,11 +56,8 @@ class Joined:
         self.asked = False
 
     def whole(self, file: str) -> str:
-        """Return the text of a file, as it is but for its imports from the others.
-
-        Raises:
-            BadInput: an import within a function, one name in two files, or a module that is used as a value.
-        """
+        """Return the text of a file, as it is but for its imports from the others. Raises BadInput: an import within a
+        function, one name in two files, or a module that is used as a value."""
         body = self._text(file).tree.body
         lines, found, done = self._text(file).text.splitlines(), list[str](), 0
         for node in body:
@@ -79,11 +73,8 @@ class Joined:
         return "\n".join([*found, *lines[done:], ""])
 
     def take(self, file: str, names: Collection[str]) -> None:
-        """Put the statements that those names of a file need into `texts`, behind those of what it imports.
-
-        Raises:
-            BadInput: no such name, or what `whole` raises.
-        """
+        """Put the statements that those names of a file need into `texts`, behind those of what it imports. Raises
+        BadInput: no such name, or what `whole` raises."""
         text = self._text(file)
         names = {name for name in names if (file, name) not in self._taken}
         self._taken |= {(file, name) for name in names}

@@ -36,10 +36,7 @@ _PARAMETER = re.compile(r"(\w+)\s*(=\s*[\w.+-]+)?\s*")
 
 def read(material: Material, functions: Sequence[str]) -> tuple[str, str, list[Original]]:
     """Return the package's name, its source as far as those functions need it, and every file that it was made of.
-
-    Raises:
-        BadInput: a build file that is none, a file that is not there, or what one file cannot hold.
-    """
+    Raises BadInput: a build file that is none, a file that is not there, or what one file cannot hold."""
     build = material.only([material.original(name) for name in material.named(BUILD)], what=BUILD)
     try:
         stated = tomllib.loads(build.data.decode())

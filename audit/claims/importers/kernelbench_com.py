@@ -109,11 +109,8 @@ def _number(text: str) -> bool:
 
 
 def _in_one(text: str, *, where: str) -> str:
-    """Return the solution with each file that it imports or loads in that place.
-
-    Raises:
-        BadInput: a file is loaded in a way that is not read.
-    """
+    """Return the solution with each file that it imports or loads in that place. Raises BadInput: a file is loaded in a
+    way that is not read."""
     marks = list(_MARK.finditer(text))
     ends = [*(mark.start() for mark in marks[1:]), len(text)]
     files = {mark[1]: text[mark.end() : end].strip("\n") + "\n" for mark, end in zip(marks, ends, strict=True)}

@@ -23,11 +23,8 @@ _TABLES = (".parquet", ".csv", ".jsonl", ".json", ".ndjson", ".gz")
 
 
 class Material:
-    """The files of a source by their name, relative to the folder where one was named.
-
-    Raises:
-        BadInput: a path is missing, an archive of files, a folder has too many, or a link in it leads out of it.
-    """
+    """The files of a source by their name, relative to the folder where one was named. Raises BadInput: a path is
+    missing, an archive of files, a folder has too many, or a link in it leads out of it."""
 
     def __init__(self, paths: Sequence[Path]) -> None:
         self.paths = tuple(paths)

@@ -66,11 +66,8 @@ def _loading(material: Material) -> bool:
 
 
 def _with_loaded(data: bytes, where: str, material: Material) -> tuple[bytes, list[str]]:
-    """Return the source with the C++ and CUDA files that it loads, and which these are.
-
-    Raises:
-        BadInput: it loads one that was not given, or in a way that is not read.
-    """
+    """Return the source with the C++ and CUDA files that it loads, and which these are. Raises BadInput: it loads one
+    that was not given, or in a way that is not read."""
     files = {name: material.data(name).decode() for name in material.named(*joined.SOURCES, *joined.HEADERS)}
     source = PythonText(data, where=where)
     text, used = loaded_files.in_place(source, files)

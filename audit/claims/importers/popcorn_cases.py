@@ -48,11 +48,8 @@ class Cases:
 
 
 def chosen(listed: Mapping[str, Any], *, file: str) -> Cases | None:
-    """Return the cases with the options of the largest benchmark; None where there are none.
-
-    Raises:
-        BadInput: an argument is no size and no option.
-    """
+    """Return the cases with the options of the largest benchmark; None where there are none. Raises BadInput: an
+    argument is no size and no option."""
     tests, benchmarks = ([*_arguments(listed.get(key), file, key)] for key in ("tests", "benchmarks"))
     if not tests and not benchmarks:
         return None

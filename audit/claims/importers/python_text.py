@@ -17,11 +17,8 @@ DTYPES = {"float16": "float16", "half": "float16", "bfloat16": "bfloat16", "floa
 
 
 class PythonText:
-    """A parsed source; `where` is the file, row, column or cell, which begins every message.
-
-    Raises:
-        BadInput: not UTF-8, too large, or not Python.
-    """
+    """A parsed source; `where` is the file, row, column or cell, which begins every message. Raises BadInput: not
+    UTF-8, too large, or not Python."""
 
     def __init__(self, data: bytes, *, where: str) -> None:
         self.where = where

@@ -65,11 +65,8 @@ def is_sol(material: Material) -> bool:
 
 
 def find(material: Material, given: Given) -> Found:
-    """Return the one solution of the material with what belongs to it.
-
-    Raises:
-        BadInput: none or several solutions, several definitions of the name, or one that is malformed.
-    """
+    """Return the one solution of the material with what belongs to it. Raises BadInput: none or several solutions,
+    several definitions of the name, or one that is malformed."""
     solutions = [(name, each) for name, each in material.documents.items() if is_solution(each)]
     if len(solutions) != 1:
         names = ", ".join(name for name, _ in solutions[:10])
@@ -120,11 +117,8 @@ def _workload(inner: Document, definition: Definition, at: str) -> Workload:
 
 
 def sources(found: Found) -> list[Original]:
-    """Return the sources of the solution as originals, their folders in the file name.
-
-    Raises:
-        BadInput: a path leads out of the folder or stands twice, or a source is no text.
-    """
+    """Return the sources of the solution as originals, their folders in the file name. Raises BadInput: a path leads
+    out of the folder or stands twice, or a source is no text."""
     kept: dict[str, Original] = {}
     for number, source in enumerate(found.solution["sources"], start=1):
         where = f"{found.solution_at}: sources {number}"
@@ -198,11 +192,8 @@ class Stored:
 
 
 def stored(material: Material, path: object, key: object, *, name: str) -> Stored | None:
-    """Return the tensor of that key in the one file whose name ends that path; None where it was not given.
-
-    Raises:
-        BadInput: the file is no safetensors file, is larger than `MOST_BYTES`, or holds no such tensor.
-    """
+    """Return the tensor of that key in the one file whose name ends that path; None where it was not given. Raises
+    BadInput: the file is no safetensors file, is larger than `MOST_BYTES`, or holds no such tensor."""
     text = str(path).lstrip("./")
     files = [one for one in material.named(".safetensors") if f"/{text}".endswith(f"/{one}") or one.endswith(text)]
     if len(files) != 1 or not isinstance(key, str):

@@ -189,11 +189,8 @@ class Row:
 
 
 def chosen(path: Path, given: Given, *, columns: Collection[str], positive: Collection[str] = ()) -> Row:
-    """Return the row the user means; columns the file lacks count as empty.
-
-    Raises:
-        BadInput: no such row, several that differ, or one that was rejected; says what to choose by.
-    """
+    """Return the row the user means; columns the file lacks count as empty. Raises BadInput: no such row, several that
+    differ, or one that was rejected; says what to choose by."""
     known = names(path)
     selected = [given.select[0]] if given.select else []
     for name in selected:

@@ -24,10 +24,8 @@ NOT_STATED, UNKNOWN = "not told by the source", "unknown"
 def write(imported: Imported, folder: Path | None = None) -> Path:
     """Write the folder, `kernels/<name>` by default, in one step and return it; what is auditable loads as a claim.
 
-    Its name, in small letters, becomes the claim's.
-
-    Raises:
-        BadInput: the folder is there already, its name is none for a claim, or it cannot be written.
+    Its name, in small letters, becomes the claim's. Raises BadInput: the folder is there already, its name is none for
+    a claim, or it cannot be written.
     """
     target = folder or Path("kernels") / imported.name
     target = target.with_name(target.name.lower()) if target.name else target

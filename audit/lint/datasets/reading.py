@@ -149,10 +149,8 @@ def _with_gpu(frame: pd.DataFrame, text: str) -> tuple[pd.DataFrame, list[str]]:
 def _unit(times: pd.Series, *, stated: str | None) -> tuple[str | None, str]:
     """Return the unit of published times, None where nothing decides, and the sentence that says why.
 
-    The user's word (`stated`) is believed unless the times, NaN where there is none, exclude it.
-
-    Raises:
-        BadInput: the user's unit is unknown, or excluded by the times.
+    The user's word (`stated`) is believed unless the times, NaN where there is none, exclude it. Raises BadInput: the
+    user's unit is unknown, or excluded by the times.
     """
     if stated is not None and stated not in UNITS:
         raise BadInput(f"--unit {stated}: unknown; known: {', '.join(UNITS)}")
