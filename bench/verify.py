@@ -24,7 +24,7 @@ from typing import Any
 from measured import ROOT, keep
 
 from audit import claims, judge, report
-from audit.apps.bundle import archive, derived, pictures
+from audit.apps.bundle import archive, derived
 from audit.apps.bundle.make import KEPT, about, generated, sources
 from audit.measure.comparison import PREFIX
 from audit.measure.samples import OURS
@@ -33,7 +33,7 @@ from audit.model import store, untrusted
 from audit.probes import CONCLUSIONS
 from audit.probes.answer import finding
 from audit.report import formats
-from audit.report.figures import canvas
+from audit.report.figures import raster
 
 MOST_BYTES, MOST_SECONDS, MOST_MB = 24_000_000, 2.0, 1000
 MOST_VARIANTS = 80
@@ -205,9 +205,9 @@ def bundle(data: bytes, more: dict[str, bytes] | None = None, *, folder: Path | 
     names = [name for name in formats.FILES if name not in KEPT]
     files = {"record.json": data, **dict.fromkeys([*names, derived.SAMPLES, derived.STATISTICS], b"x")}
     files |= {**sources(record, folder), **(more or {})}
-    files |= {pictures.name_of(one): one.png for one in report.drawn(record) if pictures.name_of(one) not in files}
+    files |= {derived.name_of(one): one.png for one in report.drawn(record) if derived.name_of(one) not in files}
     files |= generated(record, files)
-    files |= about(record, files, drawn_with=canvas.drawn_with())
+    files |= about(record, files, drawn_with=raster.drawn_with())
     return archive.pack(files)
 
 
@@ -232,8 +232,8 @@ def chunks(document: Document) -> bytes:
     empty = b"\0\0\0\0IDAT" + zlib.crc32(b"IDAT").to_bytes(4, "big")
     end = len(b"\0\0\0\0IEND\0\0\0\0")
     changed = {
-        pictures.name_of(one): one.png[:-end]
-        + empty * ((pictures.LARGER - 1) * len(one.png) // len(empty))
+        derived.name_of(one): one.png[:-end]
+        + empty * ((derived.LARGER - 1) * len(one.png) // len(empty))
         + one.png[-end:]
         for one in drawn
     }

@@ -1,19 +1,26 @@
-"""The cause: the line of the source and the probe that agrees with it, and the one change that makes a kernel right."""
+"""The cause: the line of the source and the probe that agrees with it, and the one change that makes a kernel right.
+
+The lines of each single change are those of the claim's own that makes the kernel right, and of each generated one.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import ast
+import difflib
+import shlex
+from collections.abc import Iterator, Mapping, Sequence
+from itertools import takewhile
 
 from audit.judge import AblationRow, ablation_table
 from audit.judge.causes import read_in_source
 from audit.judge.ladder import rungs
-from audit.model import Record, Rung
-from audit.model.generated import FOLDER
-from audit.report import changed_lines, evidence, sizes
+from audit.model import Record, Rung, Variant, sanitizer
+from audit.model.generated import FOLDER, MOST_CHARACTERS
+from audit.report import evidence, sizes
 from audit.report.messages import Recorded, headings, joined, message
 from audit.report.quantities import NONE, number, sentence
 from audit.report.tables import with_difference
-from audit.report.view import Code, Figure, Section, Table
+from audit.report.view import Block, Code, Figure, Section, Table
 
 
 def section(record: Record, figures: tuple[Figure, ...], sources: Mapping[str, str]) -> Section:
@@ -36,11 +43,11 @@ def section(record: Record, figures: tuple[Figure, ...], sources: Mapping[str, s
     result = record.verdict.root_cause
     cause = Recorded(result) if result else message("cause.none")
     paragraphs = (() if tables or read else (cause,)) + (() if tables else (message("ablation.none"),))
-    changed = (*changed_lines.of_claim(record, sources), *changed_lines.of_generated(record))
+    changed = (*of_claim(record, sources), *of_generated(record))
     return Section(message("cause.title"), "cause", paragraphs=paragraphs, bullets=read, tables=tables,
-                   figures=figures, commands=changed_lines.commands(record, sources),
-                   blocks=tuple(one for one in changed if changed_lines.is_short(one)),
-                   logs=tuple(one for one in changed if not changed_lines.is_short(one)))  # fmt: skip
+                   figures=figures, commands=commands(record, sources),
+                   blocks=tuple(one for one in changed if is_short(one)),
+                   logs=tuple(one for one in changed if not is_short(one)))  # fmt: skip
 
 
 def _failed(record: Record, row: AblationRow) -> str:
@@ -89,3 +96,99 @@ def _result(rung: Rung) -> str:
         "undefined": "cause.generated_undefined",
     }
     return message(known[rung.state])
+
+
+Shown = tuple[str, Block]
+"""A heading, and the lines below it."""
+AROUND = 2
+"""Lines that stay, shown before and after those that change."""
+MOST_OPEN, MOST_LINES = 20, 200
+"""Lines of a change that is shown open, and of any."""
+
+
+def of_generated(record: Record) -> Iterator[Shown]:
+    """Yield the lines of each generated change."""
+    claim = record.claim.statement
+    before = claim.known_as(claim.claimed) if claim.claimed else ""
+    for one in record.generated:
+        change = one.change
+        lines = (f"@@ -{change.line},{len(change.removed)} +{change.line},{len(change.added)} @@",
+                 *(f"-{line}" for line in change.removed), *(f"+{line}" for line in change.added))  # fmt: skip
+        yield _heading(before, f"{FOLDER}/{one.variant.file}", (change.what,)), _block(lines)
+
+
+def of_claim(record: Record, sources: Mapping[str, str]) -> list[Shown]:
+    """Return the lines of each single change of the claim's own that makes the kernel right, where its texts are there.
+
+    What the files say about themselves at their head is left out.
+    """
+    return [shown for pair in _pairs(record) if (shown := _shown(record, pair, sources)) is not None]
+
+
+def commands(record: Record, sources: Mapping[str, str]) -> tuple[Code, ...]:
+    """Return the commands that show those changes where a text is not there, or the change is long."""
+    folder = f"kernels/{record.claim.statement.name}"
+    apart = [pair for pair in _pairs(record) if (shown := _shown(record, pair, sources)) is None or not is_short(shown)]
+    return tuple(Code(shlex.join(("diff", *(f"{folder}/{one.file}" for one in pair)))) for pair in apart)
+
+
+def is_short(shown: Shown) -> bool:
+    """Return whether a change is short enough to be shown open."""
+    return shown[1].count("\n") < MOST_OPEN
+
+
+def _pairs(record: Record) -> Iterator[tuple[Variant, Variant]]:
+    """Yield the claimed kernel with each variant whose one change makes it right."""
+    claim = record.claim.statement
+    known = {one.name: one for one in claim.variant}
+    right = [row.variant for row in ablation_table(record) if row.changes and row.right and row.variant in known]
+    if claim.claimed is not None and claim.claimed.name not in right:
+        yield from ((claim.claimed, known[name]) for name in right)
+
+
+def _shown(record: Record, pair: tuple[Variant, Variant], sources: Mapping[str, str]) -> Shown | None:
+    if any(one.file not in sources for one in pair):
+        return None
+    lines = _difference(*(sources[one.file] for one in pair), python=pair[0].file.endswith(".py"))
+    before, after = map(record.claim.statement.known_as, pair)
+    return _heading(before, after, pair[1].changes), _block(lines)
+
+
+def _heading(before: str, after: str, changes: tuple[str, ...]) -> str:
+    return message("cause.difference", before=before, after=after, changes=joined("comma", map(Recorded, changes)))
+
+
+def _block(lines: Sequence[str]) -> Block:
+    """Return the first lines, each at its beginning, and a line that tells how many are left."""
+    left = len(lines) - MOST_LINES
+    shown = [sanitizer.visible(line[:MOST_CHARACTERS]) for line in lines[:MOST_LINES]]
+    return Block("\n".join([*shown, *([f"… (+{left:,})"] if left > 0 else [])]))
+
+
+def _difference(before: str, after: str, *, python: bool) -> list[str]:
+    """Return the lines of a unified diff, without groups of changes that lie within the heads of both files."""
+    heads = [_head(text, python=python) for text in (before, after)]
+    old, new = before.splitlines(), after.splitlines()
+    lines: list[str] = []
+    for group in difflib.SequenceMatcher(None, old, new, autojunk=False).get_grouped_opcodes(AROUND):
+        changed = [one for one in group if one[0] != "equal"]
+        if any(one[2] > heads[0] or one[4] > heads[1] for one in changed):
+            first, last = group[0], group[-1]
+            lines.append(f"@@ -{first[1] + 1},{last[2] - first[1]} +{first[3] + 1},{last[4] - first[3]} @@")
+            for kind, *(i, past_i, j, past_j) in group:
+                lines += [f" {line}" for line in old[i:past_i]] if kind == "equal" else []
+                lines += [f"-{line}" for line in old[i:past_i]] if kind != "equal" else []
+                lines += [f"+{line}" for line in new[j:past_j]] if kind != "equal" else []
+    return lines
+
+
+def _head(text: str, *, python: bool) -> int:
+    """Return how many lines the docstring of a module has, or the comment that a C++ source begins with."""
+    if not python:
+        return sum(1 for _ in takewhile(lambda line: line.startswith("//"), text.splitlines()))
+    try:
+        body = ast.parse(text).body
+    except (SyntaxError, ValueError):
+        return 0
+    is_text = bool(body) and isinstance(body[0], ast.Expr) and isinstance(body[0].value, ast.Constant)
+    return (body[0].end_lineno or 0) if is_text else 0

@@ -11,7 +11,7 @@ from audit.measure.comparison import AGAIN, PREFIX, Comparison, control, precisi
 from audit.measure.samples import REPEATED, found, least_ms, median_ms
 from audit.model import Record
 from audit.model.gpus import closest, names_in
-from audit.report import evidence, quantities, size_times, waterfall
+from audit.report import evidence, quantities, sizes, waterfall
 from audit.report.messages import Recorded, headings, joined, message
 from audit.report.quantities import NONE, NOT_MEASURED, UNKNOWN, milliseconds, number, ratio, with_interval
 from audit.report.tables import state
@@ -63,7 +63,7 @@ def honest(record: Record) -> str:
     technique = next((Recorded(one.technique) for one in record.claim.statement.variant if one.name == name), "")
     text = message("speed.another", variant=name, technique=technique, **about)
     text = message("speed.claimed", **about) if name == claimed.name else text
-    return joined("blank", (text, size_times.told(record, name))) if steps else text
+    return joined("blank", (text, sizes.told_times(record, name))) if steps else text
 
 
 def _over(step: waterfall.Step) -> str:
@@ -155,13 +155,13 @@ def _share(least: float | None, middle: float) -> str:
 
 def _sizes(record: Record) -> list[str]:
     """Return what is known of the sizes beside the claimed one."""
-    found = size_times.measured(record)
+    found = sizes.measured(record)
     return [quantities.sentence(found.summary)] if found else []
 
 
 def _by_size(record: Record) -> Table | None:
     """Return the times at the claimed size and at those beside it; None where no other size was timed."""
-    found = [(size, at, name) for size, at in size_times.by_size(record) for name in by_time(at)]
+    found = [(size, at, name) for size, at in sizes.by_size(record) for name in by_time(at)]
     if not found:
         return None
     rows = []

@@ -14,7 +14,7 @@ from matplotlib.figure import Figure
 from PIL import Image
 
 from audit.apps.selftest.score import interval
-from audit.report.figures import canvas
+from audit.report.figures import raster
 
 PLACE = FOLDER / "figures"
 WIDTH = 5.4
@@ -41,13 +41,13 @@ class Look(NamedTuple):
 
 LOOKS: Mapping[str, Look] = {
     "wrong": Look("#8F3300", "", "wrong"),
-    "undefined": Look(canvas.ORANGE, "////", "undefined behaviour"),
+    "undefined": Look(raster.ORANGE, "////", "undefined behaviour"),
     "aliased result": Look("#CC79A7", "...", "a later call overwrites the result"),
     "reduced precision": Look("#CC79A7", "", "fewer bits than claimed"),
     "mistimed": Look("#CC79A7", "xxx", "the work escapes the timer"),
     "overstated": Look("#56B4E9", "...", "a library does the work, or none"),
     "vacuous": Look("white", "xxx", "the task cannot tell"),
-    "cannot be built": Look(canvas.GREY, "", "cannot be built"),
+    "cannot be built": Look(raster.GREY, "", "cannot be built"),
     "no answer": Look("white", "||", "no answer"),
     "no defect found": Look("#DCE9F2", "", "no defect found"),
 }
@@ -84,18 +84,18 @@ def _sound(counts: Mapping[str, int]) -> float:
 def _bars(lines: Sequence[tuple[str, Mapping[str, int]]], *, characters: int, size: float = 9.5,
           row: float = 0.27) -> Figure:  # fmt: skip
     """Return one stacked bar a line, in shares, with the number of kernels at its end."""
-    figure = canvas.sheet(WIDTH, EDGE + 0.3 + row * len(lines))
+    figure = raster.sheet(WIDTH, EDGE + 0.3 + row * len(lines))
     axis = figure.subplots()
     for height, (_, counts) in enumerate(lines):
         left, of = 0.0, sum(counts.values())
         for verdict, look in LOOKS.items():
             part = 100 * counts.get(verdict, 0) / of
             if part:
-                axis.barh(height, part, left=left, height=0.82, color=look.fill, hatch=look.hatch, edgecolor=canvas.INK,
+                axis.barh(height, part, left=left, height=0.82, color=look.fill, hatch=look.hatch, edgecolor=raster.INK,
                           linewidth=0.35, label=look.name)  # fmt: skip
             left += part
         axis.text(101, height, f"{of:,}", va="center", fontsize=size)
-    _labelled(axis, [canvas.label(name, limit=characters) for name, _ in lines], size)
+    _labelled(axis, [raster.label(name, limit=characters) for name, _ in lines], size)
     axis.set_xlim(0, 100)
     axis.set_xlabel("% of the kernels asked, and how many")
     _legend(figure, axis)
@@ -121,13 +121,13 @@ def _causes(rows: Sequence[Row]) -> Figure:
     """Return a bar for each of the largest classes of wrong and undefined kernels, with the interval of its share."""
     found = [(verdict, name, len(own)) for verdict, name, own in causes(rows) if verdict in {"wrong", "undefined"}]
     found = sorted(found, key=lambda one: -one[2])[:LARGEST]
-    figure = canvas.sheet(WIDTH, EDGE + 0.4 * len(found))
+    figure = raster.sheet(WIDTH, EDGE + 0.4 * len(found))
     axis = figure.subplots()
     for height, (verdict, name, number) in enumerate(found):
         look, (low, high) = LOOKS[verdict], interval(number, len(rows))
         axis.barh(height + 0.18, 100 * number / len(rows), height=0.42, color=look.fill, hatch=look.hatch,
-                  edgecolor=canvas.INK, linewidth=0.35, label=look.name)  # fmt: skip
-        for colour, width in (("white", 3.6), (canvas.INK, 1.4)):
+                  edgecolor=raster.INK, linewidth=0.35, label=look.name)  # fmt: skip
+        for colour, width in (("white", 3.6), (raster.INK, 1.4)):
             axis.plot([100 * low, 100 * high], [height + 0.18] * 2, color=colour, linewidth=width)
         axis.text(0, height - 0.25, f"{name}: {number:,}", va="center", fontsize=9.5)
     axis.set_yticks([])
@@ -141,7 +141,7 @@ def _causes(rows: Sequence[Row]) -> Figure:
 
 def _save(name: str, figure: Figure, *, svg: bool = True) -> None:
     """Write the figure; the PNG with few colours, since it is written again with every screening."""
-    image = Image.open(io.BytesIO(canvas.png(figure))).convert("RGB").quantize(COLOURS)
+    image = Image.open(io.BytesIO(raster.encoded(figure))).convert("RGB").quantize(COLOURS)
     image.save(PLACE / f"{name}.png", optimize=True)
     if svg:
         buffer = io.BytesIO()
@@ -152,7 +152,7 @@ def _save(name: str, figure: Figure, *, svg: bool = True) -> None:
 
 def drawn(rows: Sequence[Row], tasks: Sequence[Row]) -> Iterable[str]:
     """Draw in the house's style, and return the names of the files."""
-    with canvas.style():
+    with raster.style():
         mpl.rcParams.update({"svg.hashsalt": "archive", "svg.fonttype": "none", "hatch.linewidth": 0.5})
         draw(rows, tasks)
     return sorted(path.name for path in PLACE.iterdir())

@@ -19,11 +19,11 @@ from PIL import Image
 
 from audit import claims, judge, report
 from audit.apps import bundle
-from audit.apps.bundle import archive, pictures
+from audit.apps.bundle import archive, derived
 from audit.apps.bundle.make import KEPT
 from audit.model import old_words, store
 from audit.report import figures, formats
-from audit.report.figures import canvas
+from audit.report.figures import raster
 from audit.report.view import Figure
 from tests.bundle.forging import Files, as_json, edited, rehashed, told
 from tests.conftest import part
@@ -231,12 +231,12 @@ def test_a_figure_of_another_encoder_is_compared_by_its_pixels(folder: Path, tmp
     (one, *_) = (figure for figure in _drawn(folder) if figure.name == "floors")
     again = encoded_again(one.png)
     assert again != one.png
-    here = canvas.drawn_with()
-    assert dict(pictures.compared([one], {FLOORS: again}, here)).popitem()[1] == ""
+    here = raster.drawn_with()
+    assert dict(derived.compared([one], {FLOORS: again}, here)).popitem()[1] == ""
     apart = encoded_again(one.png, change=other_digit)
-    assert "drawn by elsewhere" in dict(pictures.compared([one], {FLOORS: apart}, "elsewhere")).popitem()[1]
+    assert "drawn by elsewhere" in dict(derived.compared([one], {FLOORS: apart}, "elsewhere")).popitem()[1]
     with pytest.raises(bundle.Unsound, match="other pixels"):
-        list(pictures.compared([one], {FLOORS: apart}, here))
+        list(derived.compared([one], {FLOORS: apart}, here))
 
 
 def _drawn(folder: Path) -> tuple[Figure, ...]:
@@ -248,7 +248,7 @@ def test_a_bundle_drawn_elsewhere_is_sound_and_says_so(
 ) -> None:
     there = tuple(replace(one, png=encoded_again(one.png, change=other_digit)) for one in _drawn(folder))
     with monkeypatch.context() as elsewhere:
-        elsewhere.setattr(canvas, "drawn_with", lambda: "matplotlib 0")
+        elsewhere.setattr(raster, "drawn_with", lambda: "matplotlib 0")
         elsewhere.setattr(figures, "draw", lambda _: there)
         path = bundle.make(folder, out=tmp_path / "b.zip")
     found = bundle.verify(path).not_derived

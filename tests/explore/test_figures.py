@@ -9,8 +9,8 @@ import pytest
 
 from audit import judge
 from audit.apps import explore
-from audit.apps.explore import choice as choices
-from audit.apps.explore.choice import Choice
+from audit.apps.explore import maps
+from audit.apps.explore.maps import Choice
 from audit.measure import samples
 from audit.model import Record
 from audit.report.quantities import milliseconds
@@ -38,7 +38,7 @@ def captions(record: Record, choice: Choice) -> dict[str, str]:
 
 
 def test_the_claimed_kernel(h100: Record) -> None:
-    first = choices.first(h100)
+    first = maps.first(h100)
     assert first == Choice("claimed", "cuda", "N = 4,096")
     result = captions(h100, first)
     assert list(result) == ["coverage", "errors", "times", "waterfall"]
@@ -50,7 +50,7 @@ def test_the_claimed_kernel(h100: Record) -> None:
 
 def test_a_repair_on_the_other_device(two_devices: Record) -> None:
     wanted = Choice("fixed_register_tiled", "emulated", SMALL)
-    assert choices.nearest(two_devices, wanted) == wanted
+    assert maps.nearest(two_devices, wanted) == wanted
     result = captions(two_devices, wanted)
     assert "all right" in result["errors"]
     timed = samples.found(two_devices.measurements, "fixed_register_tiled")[-1].samples_ms
@@ -59,25 +59,25 @@ def test_a_repair_on_the_other_device(two_devices: Record) -> None:
 
 def test_without_times_the_figure_says_so() -> None:
     record = judge.opened(REPORTS / "triangular_mm/emulated/record.json")
-    result = captions(record, choices.first(record))
+    result = captions(record, maps.first(record))
     assert result["times"] == "Times of claimed: NOT MEASURED; the emulated device gives no times."
     assert "NOT MEASURED" in result["waterfall"]
 
 
 def test_before_anything_was_found(record: Record) -> None:
-    result = captions(record, choices.first(record))
+    result = captions(record, maps.first(record))
     assert result["coverage"] == "Coverage of claimed: not asked on this device."
     assert result["errors"] == "Errors of claimed: not asked on this device."
 
 
 def test_what_can_be_picked(two_devices: Record) -> None:
-    assert choices.devices(two_devices, "claimed") == ["cuda", "emulated"]
+    assert maps.devices(two_devices, "claimed") == ["cuda", "emulated"]
     known = ["M = 1, K = 1, N = 1", SMALL, "M = 70, K = 33, N = 130"]
-    assert choices.shapes(two_devices, "claimed", "emulated") == known
-    assert choices.nearest(two_devices, Choice("claimed", "emulated", "N = 4,096")).shape == known[-1]
+    assert maps.shapes(two_devices, "claimed", "emulated") == known
+    assert maps.nearest(two_devices, Choice("claimed", "emulated", "N = 4,096")).shape == known[-1]
 
 
 def test_every_published_record_can_be_picked() -> None:
-    known = choices.records(REPORTS)
+    known = maps.records(REPORTS)
     assert known["triangular_mm, h100"] == REPORTS / "triangular_mm/h100/record.json"
     assert set(known.values()) == set(REPORTS.glob("*/*/record.json"))

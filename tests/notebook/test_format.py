@@ -14,7 +14,7 @@ import pytest
 
 from audit import __version__, claims
 from audit.apps import notebook
-from audit.apps.explore import choice
+from audit.apps.explore import maps
 from audit.apps.notebook.form import LEAST_ROUNDS, MOST_ROUNDS, AuditForm, Form
 from audit.apps.pages import notebooks
 from audit.build.device import CHOICES
@@ -135,7 +135,7 @@ def test_the_form_is_the_parameters_cell_and_the_model_knows_it(path: Path) -> N
 def test_choices_of_the_forms_are_what_there_is() -> None:
     known = [name for name in claims.names() if claims.load(name).claim.claimed is not None]
     assert options("audit_claim", "claim") == known, "name every claim that has a claimed kernel"
-    assert options("explore", "audit") == list(choice.records(ROOT / "reports"))
+    assert options("explore", "audit") == list(maps.records(ROOT / "reports"))
     for name in ("audit_claim", "batch", "your_kernel"):
         assert options(name, "device") == list(CHOICES)
         assert options(name, "language") == list(LANGUAGES)

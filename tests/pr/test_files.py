@@ -11,7 +11,7 @@ from jsonschema import Draft202012Validator
 
 from audit import judge
 from audit.apps.pr import documents
-from audit.apps.pr.against import Against, against
+from audit.apps.pr.documents import Against, against
 from audit.measure import OURS
 from audit.model import Finding, Measurement, Record, Variant, store
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from audit import claims
-from audit.report import changed_lines, content, html, markdown
+from audit.report import cause, content, html, markdown
 from audit.report.translation import translated
 from audit.report.view import Report, Section
 from tests.report.fixture import triangular
@@ -21,7 +21,7 @@ def report(before: str | None, after: str | None) -> Report:
     return content.build(triangular(), (), texts)
 
 
-def cause(before: str | None, after: str | None) -> Section:
+def of_cause(before: str | None, after: str | None) -> Section:
     return next(one for one in report(before, after).sections if one.slug == "cause")
 
 
@@ -43,23 +43,23 @@ def test_the_first_claims_one_change_is_shown_in_its_own_lines() -> None:
 
 @pytest.mark.parametrize("texts", [(None, None), (HEAD + BODY, None), (None, HEAD + BODY)])
 def test_without_a_text_the_command_that_shows_the_change_stands_there(texts: tuple[str | None, str | None]) -> None:
-    section = cause(*texts)
+    section = of_cause(*texts)
     assert section.commands == ("diff kernels/triangular_mm/claimed.cu kernels/triangular_mm/ablation_grid2d.cu",)
     assert (section.blocks, section.logs) == ((), ())
 
 
 def test_a_head_that_differs_is_no_change_of_the_kernel() -> None:
     other = HEAD.replace("nothing yet", "the fifth number\n//   more       of it") + BODY.replace("= 5;", "= 6;")
-    ((_, lines),) = cause(HEAD + BODY, other).blocks
+    ((_, lines),) = of_cause(HEAD + BODY, other).blocks
     assert [line for line in lines.splitlines() if line[0] in "+-"] == ["-int line_5 = 5;", "+int line_5 = 6;"]
 
 
 def test_a_long_change_is_folded_and_cut_and_markdown_has_its_command() -> None:
     many = 3 * BODY
-    section = cause(HEAD + many, HEAD + many.replace("int", "long"))
+    section = of_cause(HEAD + many, HEAD + many.replace("int", "long"))
     ((heading, lines),) = section.logs
     assert (section.blocks, len(section.commands)) == ((), 1)
-    assert len(lines.splitlines()) == changed_lines.MOST_LINES + 1
+    assert len(lines.splitlines()) == cause.MOST_LINES + 1
     assert lines.endswith("… (+163)")
     view = report(HEAD + many, HEAD + many.replace("int", "long"))
     assert f"<details><summary>{heading}</summary><pre>@@" in html.render(view)

@@ -17,10 +17,9 @@ from audit.apps import cli
 from audit.model import Record
 from audit.model.errors import BadInput
 from audit.report import browser, content, evidence, figures, outcome
-from audit.report.formats import COMMENT_CHARACTERS, FORMATS, OPENREVIEW_CHARACTERS, Form, chosen
+from audit.report.formats import COMMENT_CHARACTERS, FORMATS, OPENREVIEW_CHARACTERS, Form, beginning, chosen
 from audit.report.messages import LANGUAGES, Recorded, message, wordings
 from audit.report.quantities import shape
-from audit.report.shortening import beginning
 from audit.report.translation import worded
 from tests.conftest import opened
 from tests.report.fixture import triangular

@@ -8,7 +8,7 @@ from itertools import cycle, islice
 
 import pytest
 
-from audit.report import content, record_sentences
+from audit.report import content, translation
 from audit.report.formats import FORMATS
 from audit.report.messages import Recorded
 from audit.report.view import Report
@@ -16,7 +16,7 @@ from tests.report.fixture import triangular
 from tests.review.test_linear_time import grows_in_line
 
 CHARACTERS_A_SENTENCE = 160
-PATTERNS = [" ".join(one.pieces) for one in record_sentences.patterns("ja") if len(one.pieces) > 1]
+PATTERNS = [" ".join(one.pieces) for one in translation.patterns("ja") if len(one.pieces) > 1]
 JOINTS = (": ", "; ", ", ", " and ", " of ", " (", "), ", " in ", " at ", " is ")
 
 
@@ -50,7 +50,7 @@ def report(size: int, sentence: Callable[[int], str]) -> Report:
 @pytest.mark.parametrize("sentence", [words, joints, patterns])
 def test_every_form(name: str, sentence: Callable[[int], str]) -> None:
     def written(made: Report) -> None:
-        record_sentences._read.cache_clear()
+        translation._read.cache_clear()
         FORMATS[name].make(made, "ja")
 
     assert grows_in_line(written, lambda size: report(4 * size, sentence))
@@ -59,7 +59,7 @@ def test_every_form(name: str, sentence: Callable[[int], str]) -> None:
 @pytest.mark.parametrize("sentence", [joints, patterns])
 def test_one_sentence(sentence: Callable[[int], str]) -> None:
     def read(text: str) -> None:
-        record_sentences._read.cache_clear()
-        record_sentences._read(text, "ja")
+        translation._read.cache_clear()
+        translation._read(text, "ja")
 
     assert grows_in_line(read, lambda size: (" ".join(map(sentence, range(99))))[: size // 10])

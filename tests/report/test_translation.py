@@ -18,7 +18,7 @@ from audit.model.errors import BadInput
 from audit.model.finding import DeviceKind
 from audit.model.record import RatioState, ResultState, TaskState
 from audit.probes import OF_THE_CLAIM, PROBES
-from audit.report import content, figures, outcome, record_sentences, sizes
+from audit.report import content, figures, outcome, sizes, translation
 from audit.report.messages import LANGUAGES, TEXTS, Joined, Message, Recorded, joined, message, wordings
 from audit.report.translation import translated, worded
 from audit.report.view import Block, Code, Link, Quoted, Report, mapped
@@ -29,7 +29,7 @@ from tests.report.test_times import raced, sized
 
 PACKAGE = Path(audit.__file__).parent
 PUBLISHED = sorted((PACKAGE.parent / "reports").rglob("record.json"))
-FILES = {path.stem: record_sentences.texts(path) for path in (TEXTS / "ja").glob("*.toml")}
+FILES = {path.stem: translation.texts(path) for path in (TEXTS / "ja").glob("*.toml")}
 SENTENCES = [english for texts in FILES.values() for english in texts]
 WRITERS = (
     "lint/floors.py judge model/errors.py probes measure review/rules review/repairs review/rule.py review/reach.py "

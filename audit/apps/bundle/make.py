@@ -8,13 +8,13 @@ from pathlib import Path
 from audit import claims, judge, report
 from audit.apps.bundle import archive, derived
 from audit.apps.bundle.archive import MOST_BYTES, fits, pack, sha256
-from audit.apps.bundle.pictures import name_of
+from audit.apps.bundle.derived import name_of
 from audit.model import Record, atomic, untrusted
 from audit.model.errors import BadInput
 from audit.model.generated import FOLDER as GENERATED
 from audit.model.store import RECORD
 from audit.report import formats
-from audit.report.figures import canvas
+from audit.report.figures import raster
 
 SOURCES = "sources"
 KEPT = {
@@ -74,7 +74,7 @@ def complete(record: Record, given: Mapping[str, bytes], pages: Iterable[str] = 
     raw = derived.samples(record)
     files |= {derived.SAMPLES: raw, derived.STATISTICS: derived.statistics(record, raw)}
     files |= generated(record, files)
-    return files | about(record, files, drawn_with=canvas.drawn_with())
+    return files | about(record, files, drawn_with=raster.drawn_with())
 
 
 def generated(record: Record, files: Mapping[str, bytes]) -> dict[str, bytes]:

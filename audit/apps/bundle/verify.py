@@ -9,7 +9,7 @@ from itertools import zip_longest
 from pathlib import Path
 
 from audit import __version__, claims, judge, report
-from audit.apps.bundle import archive, derived, pictures, signature
+from audit.apps.bundle import archive, derived, signature
 from audit.apps.bundle.archive import MOST_BYTES, Manifest, Unsound, checked, encoded, sha256, unpack
 from audit.apps.bundle.make import KEPT, SOURCES, about, generated, texts
 from audit.claims import STATEMENT
@@ -120,21 +120,21 @@ def _check_files(listed: Manifest, record: Record, files: Mapping[str, bytes]) -
         made = generated(record, files)
     except (LookupError, ValueError) as error:
         raise Unsound(f"{RECORD} has a generated repair that does not follow from its source: {error}") from error
-    drawn = dict(pictures.compared(report.drawn(record), files, listed.drawn_with))
+    drawn = dict(derived.compared(report.drawn(record), files, listed.drawn_with))
     pages = {name: form for name, form in formats.FILES.items() if name in files and name not in KEPT}
     raw = derived.samples(record)
     again = {derived.SAMPLES: raw, derived.STATISTICS: derived.statistics(record, raw)}
     again |= report.pages(record, drawn, pages, texts(record, files)) | made
     given = {name for name in files if name == RECORD or name in KEPT or name.startswith(f"{SOURCES}/")}
-    known = {*again, *given, *map(pictures.name_of, drawn), derived.STATEMENT, derived.CRATE, archive.MANIFEST}
+    known = {*again, *given, *map(derived.name_of, drawn), derived.STATEMENT, derived.CRATE, archive.MANIFEST}
     if odd := sorted(set(files) ^ known):
         raise Unsound(f"{odd[0]} is no file of a bundle" if odd[0] in files else f"it has no {odd[0]}")
     for name, data in again.items():
         _compare(name, data, files[name])
-    rest = {name: data for name, data in files.items() if name in (*again, *given, *map(pictures.name_of, drawn))}
+    rest = {name: data for name, data in files.items() if name in (*again, *given, *map(derived.name_of, drawn))}
     for name, data in about(record, rest, drawn_with=listed.drawn_with, kit=listed.kit).items():
         _compare(name, data, files[name])
-    apart = {pictures.name_of(one): why for one, why in drawn.items() if why}
+    apart = {derived.name_of(one): why for one, why in drawn.items() if why}
     return apart | {name: why for name, why in KEPT.items() if name in files}
 
 

@@ -11,9 +11,8 @@ from pathlib import Path
 from typing import Any
 
 from audit import judge
-from audit.apps.explore import choice as choices
-from audit.apps.explore.choice import Choice
-from audit.apps.explore.maps import coverage, errors, times, waterfall
+from audit.apps.explore import maps
+from audit.apps.explore.maps import Choice, coverage, errors, times, waterfall
 from audit.model import Record
 from audit.report.view import Figure
 
@@ -45,24 +44,24 @@ class Panel:
             pick.observe(self._picked, names="value")
         shown = [part for name in NAMES for part in (self.images[name], self.captions[name])]
         self.box = widgets.VBox([widgets.HBox([self.record, *self.picks.values()]), *shown])
-        self._show(choices.first(self._record))
+        self._show(maps.first(self._record))
 
     def _new_record(self, _: Any) -> None:
         self._record = judge.opened(self._paths[self.record.value])
-        self._show(choices.first(self._record))
+        self._show(maps.first(self._record))
 
     def _picked(self, _: Any) -> None:
         if not self._busy:
-            self._show(choices.nearest(self._record, Choice(*(self.picks[name].value for name in PICKS))))
+            self._show(maps.nearest(self._record, Choice(*(self.picks[name].value for name in PICKS))))
 
     def _show(self, choice: Choice) -> None:
         """Offers what fits the choice, and draws it."""
         self._busy = True  # options that change move values, which would draw again
         try:
             options = {
-                "variant": choices.variants(self._record),
-                "device": choices.devices(self._record, choice.variant) or [choice.device],
-                "shape": choices.shapes(self._record, choice.variant, choice.device) or [choice.shape],
+                "variant": maps.variants(self._record),
+                "device": maps.devices(self._record, choice.variant) or [choice.device],
+                "shape": maps.shapes(self._record, choice.variant, choice.device) or [choice.shape],
             }
             for name, pick in self.picks.items():
                 pick.options, pick.value = options[name], getattr(choice, name)

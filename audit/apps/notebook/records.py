@@ -8,7 +8,7 @@ from typing import Any
 
 from audit import claims, judge
 from audit.apps import bundle, explore
-from audit.apps.explore import choice as choices
+from audit.apps.explore import maps
 from audit.apps.notebook import form as forms
 from audit.apps.notebook.form import Form, WritingForm
 from audit.apps.notebook.shown import Markdown, Picture, offer_folder, table, uploaded
@@ -74,7 +74,7 @@ def record(form: ExploreForm) -> Record:
 def stills(form: ExploreForm) -> list[Picture]:
     """The four figures of the claimed kernel: what stays in the notebook when no widget can be drawn."""
     own = record(form)
-    return [Picture(figure) for figure in explore.figures(own, choices.first(own))]
+    return [Picture(figure) for figure in explore.figures(own, maps.first(own))]
 
 
 def panel(form: ExploreForm) -> Any:
@@ -89,7 +89,7 @@ def panel(form: ExploreForm) -> Any:
 
 def _paths(form: ExploreForm) -> dict[str, Path]:
     own = {OWN: Path(form.path)} if form.path else {}
-    return {**own, **choices.records(PUBLISHED)}
+    return {**own, **maps.records(PUBLISHED)}
 
 
 def _start(form: ExploreForm) -> str:

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from audit import claims
-from audit.apps.explore import choice
+from audit.apps.explore import maps
 from audit.apps.pages.site import EXECUTED
 from audit.report.markdown import made
 
@@ -54,7 +54,7 @@ def purpose(path: Path) -> str:
 def with_choices(text: str) -> str:
     """A notebook's text with every claim that has a claimed kernel, and every published record, in its form."""
     text = _with(text, "claim", [name for name in claims.names() if claims.load(name).claim.claimed is not None])
-    return _with(text, "audit", list(choice.records(claims.ROOT / "reports")))
+    return _with(text, "audit", list(maps.records(claims.ROOT / "reports")))
 
 
 def _with(text: str, parameter: str, names: list[str]) -> str:

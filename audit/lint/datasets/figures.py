@@ -13,8 +13,8 @@ from matplotlib.ticker import LogLocator, NullFormatter
 from audit.lint.datasets.answer import times
 from audit.lint.datasets.dataset import Dataset
 from audit.lint.datasets.rules.baselines import strongest
-from audit.report.figures import canvas
-from audit.report.figures.canvas import Palette
+from audit.report.figures import raster
+from audit.report.figures.raster import Palette
 from audit.report.view import Figure
 
 MOST_GPUS = 8
@@ -39,12 +39,12 @@ def draw(data: Dataset) -> dict[str, Figure]:
 
 def _figure(name: str, drawn: Callable[[Palette], bytes], found: tuple[str, str]) -> Figure:
     caption, alt = found
-    return Figure(name=name, alt=alt, caption=caption, png=drawn(canvas.LIGHT), dark=drawn(canvas.DARK))
+    return Figure(name=name, alt=alt, caption=caption, png=drawn(raster.LIGHT), dark=drawn(raster.DARK))
 
 
 def _ratios(parts: list[tuple[str, pd.DataFrame]], data: Dataset, palette: Palette) -> bytes:
     several = len(data.baselines) > 1
-    with canvas.style(palette):
+    with raster.style(palette):
         tall = 1.5 + (0.92 if several else 0.6) * len(parts)
         sheet, axis = _framed(tall, left=1.35, top=0.45)
         for height, (_, rows) in enumerate(parts):
@@ -54,19 +54,19 @@ def _ratios(parts: list[tuple[str, pd.DataFrame]], data: Dataset, palette: Palet
                 name = "against the strongest of its own baselines"
                 _strip(axis, height + 0.22, strongest(rows, data), palette, colour=palette.cool, name=name)
         axis.axvline(1, color=palette.quiet, linewidth=1, zorder=0)
-        axis.set_yticks(range(len(parts)), [canvas.label(gpu, limit=18) for gpu, _ in parts])
+        axis.set_yticks(range(len(parts)), [raster.label(gpu, limit=18) for gpu, _ in parts])
         axis.set_ylim(len(parts) - 0.45, -0.55)
         _log(axis)
         axis.set_xlabel("times faster than the baseline, log scale; bar: median, diamond: mean")
         handles, names = axis.get_legend_handles_labels()
         once = dict(zip(names, handles, strict=True))
         sheet.legend(once.values(), once.keys(), loc="upper left", ncols=2, frameon=False, fontsize=9.5, markerscale=3)
-        return canvas.png(sheet)
+        return raster.encoded(sheet)
 
 
 def _framed(tall: float, *, left: float, top: float) -> tuple[Sheet, Axes]:
     """Return a figure of that height in inches with those margins; automatic margins take as long as drawing."""
-    sheet = canvas.sheet(WIDE, tall)
+    sheet = raster.sheet(WIDE, tall)
     sheet.set_layout_engine("none")
     bottom = 0.62
     return sheet, sheet.add_axes((left / WIDE, bottom / tall, 1 - (left + 0.2) / WIDE, 1 - (bottom + top) / tall))
@@ -84,21 +84,21 @@ def _strip(axis: Axes, height: float, values: pd.Series, palette: Palette, *, co
 
 
 def _without(parts: list[tuple[str, pd.DataFrame]], data: Dataset, palette: Palette) -> bytes:
-    with canvas.style(palette):
+    with raster.style(palette):
         sheet, axis = _framed(3.4, left=0.75, top=0.15)
         curves = [(gpu, _means(rows[data.headline])) for gpu, rows in parts]
         for place, (gpu, means) in enumerate(curves):
             colour = palette.warm if means[0] == max(one[0] for _, one in curves) else palette.cool
-            name = canvas.label(gpu, limit=18)
+            name = raster.label(gpu, limit=18)
             axis.plot(range(len(means)), means, linestyle=LINES[place], color=colour, linewidth=1.8, label=name)
         axis.set_xlabel("rows taken out, the largest ratios first")
-        axis.set_ylabel(f"mean ratio against {canvas.label(data.baselines[0])}")
+        axis.set_ylabel(f"mean ratio against {raster.label(data.baselines[0])}")
         axis.yaxis.set_major_formatter(lambda value, _: f"{value:g}x")
         axis.set_ylim(bottom=0)
         axis.axhline(1, color=palette.quiet, linewidth=1, zorder=0)
         axis.set_xlim(0, max(len(means) for _, means in curves) - 1 or 1)
         axis.legend(frameon=False, fontsize=9.5, ncols=2, handlelength=3.5)
-        return canvas.png(sheet)
+        return raster.encoded(sheet)
 
 
 def _means(values: pd.Series) -> list[float]:

@@ -9,7 +9,7 @@ from audit.judge.evidence import deciding_about
 from audit.model import Record
 from audit.report import evidence
 from audit.report.drawing import SMALL, WIDE, Box, Paint, Part, Words
-from audit.report.figures import canvas, raster
+from audit.report.figures import raster
 from audit.report.messages import Recorded, headings, joined, message
 from audit.report.tables import with_difference
 from audit.report.view import Figure
@@ -40,7 +40,7 @@ class Grid:
 
 def draw(record: Record) -> Figure | None:
     """Return the grid; None without an ablation, or where no answer is wrong."""
-    rows = ablation_table(record)[: canvas.MOST_LINES]
+    rows = ablation_table(record)[: raster.MOST_LINES]
     orders = any("wrong" in (row.claim_first, row.reference_first) for row in rows)
     grid = _of_orders(record, rows) if orders else _of_questions(record, rows)
     if len(rows) < 2 or not grid.columns:

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from audit.model import Finding, Record
 from audit.report import evidence
 from audit.report.drawing import SMALL, WIDE, Box, Paint, Part, Scale, Words, cross, legend
-from audit.report.figures import canvas, raster
+from audit.report.figures import raster
 from audit.report.messages import joined, message
 from audit.report.quantities import milliseconds
 from audit.report.view import Figure
@@ -25,7 +25,7 @@ def draw(record: Record) -> Figure | None:
     found = [one for one in timed if any(_ms(one, key) for key in ("reported_kernel_ms", "compute_floor_ms"))]
     if not found:
         return None
-    found = found[: canvas.MOST_LINES]
+    found = found[: raster.MOST_LINES]
     values = [value for one in found for key in KEYS if (value := _ms(one, key))]
     scale = Scale(min(values) / 2, max(values) * 2, 4, WIDE - 4)
     parts, head = _legend(found)

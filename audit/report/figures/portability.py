@@ -9,7 +9,7 @@ from audit.measure import compared
 from audit.model import Record
 from audit.report.compare import fastest_passing, places, standing
 from audit.report.drawing import SMALL, WIDE, Dot, Part, Scale, Stroke, Words
-from audit.report.figures import canvas, raster
+from audit.report.figures import raster
 from audit.report.quantities import NOT_MEASURED, ratio
 from audit.report.view import Figure
 
@@ -24,7 +24,7 @@ Place = tuple[str, float | None, float | None, str]
 
 def draw(records: Sequence[Record]) -> Figure | None:
     """Return a line for each place; None where no ratio is claimed."""
-    found = [_place(gpu, own, records) for gpu, own in places(records)][: canvas.MOST_LINES]
+    found = [_place(gpu, own, records) for gpu, own in places(records)][: raster.MOST_LINES]
     if not any(claimed for _, claimed, _, _ in found):
         return None
     lines = "; ".join(

@@ -8,7 +8,7 @@ from math import ceil
 from audit.model import Record
 from audit.report import sizes
 from audit.report.drawing import LATIN, SMALL, WIDE, Box, Paint, Part, Words, legend
-from audit.report.figures import canvas, raster
+from audit.report.figures import raster
 from audit.report.messages import joined, message
 from audit.report.quantities import shape
 from audit.report.view import Figure
@@ -52,7 +52,7 @@ def _lines(strip: sizes.Strip) -> Iterator[tuple[str, list[Cell]]]:
     name, line = strip.name or message("sizes.all_at_once"), list[Cell]()
     for _, value, result in strip.results:
         if result in sizes.RESULTS:
-            cell = canvas.label(value, limit=LETTERS), result
+            cell = raster.label(value, limit=LETTERS), result
             if sum(map(_cells, (*line, cell))) > WIDEST:
                 yield name, line
                 name, line = "", []

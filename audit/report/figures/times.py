@@ -7,9 +7,9 @@ from collections.abc import Iterator
 from audit.measure.comparison import PREFIX
 from audit.measure.samples import found, median_ms
 from audit.model import Record
-from audit.report import evidence, size_times, times, waterfall
+from audit.report import evidence, sizes, times, waterfall
 from audit.report.drawing import LATIN, SMALL, WIDE, Dot, Part, Scale, Stroke, Words
-from audit.report.figures import canvas, raster
+from audit.report.figures import raster
 from audit.report.messages import joined, message
 from audit.report.quantities import milliseconds, shape
 from audit.report.view import Figure
@@ -31,12 +31,12 @@ Group = tuple[str, Record, dict[str, float]]
 
 def draw(record: Record) -> Figure | None:
     """Return a line for each baseline and each variant that passed; None where nothing was timed."""
-    return _drawn(NAME, record, [("", record, _times(record, canvas.MOST_LINES))])
+    return _drawn(NAME, record, [("", record, _times(record, raster.MOST_LINES))])
 
 
 def of_sizes(record: Record) -> Figure | None:
     """Return the lines of each size, with its floors; None where no other size was timed."""
-    return _drawn(OF_SIZES, record, [(shape(one), at, _times(at, MOST_ROWS)) for one, at in size_times.by_size(record)])
+    return _drawn(OF_SIZES, record, [(shape(one), at, _times(at, MOST_ROWS)) for one, at in sizes.by_size(record)])
 
 
 def _times(record: Record, most: int) -> dict[str, float]:
