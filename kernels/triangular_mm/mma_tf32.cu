@@ -32,10 +32,9 @@ constexpr int WARPS_ACROSS = BN / WN;
 constexpr int THREADS = BM / WM * WARPS_ACROSS * WARP;
 constexpr int A_PITCH = BK + 4;                     // floats from row to row of A's tile: 8 rows by 4 share no bank
 constexpr int B_PITCH = BN + 8;                     // of B's tile: 4 rows by 8 share no bank
-constexpr int UNIT = BM < BN ? BM : BN;             // lengths of sums are counted in this
-constexpr int UNITS_DOWN = BM / UNIT;
-constexpr int UNITS_ACROSS = BN / UNIT;
-constexpr int LONGEST = UNITS_DOWN > UNITS_ACROSS ? UNITS_DOWN : UNITS_ACROSS;
+
+#include "parts.cuh"
+
 static_assert(BK % MMA_K == 0 && SLICES % 2 == 0 && UNIT % BK == 0, "whole slices, in pairs, and whole steps");
 static_assert(WM % MMA_M == 0 && WN % GROUP == 0 && BM % WM == 0 && BN % WN == 0, "whole fragments and warps");
 
@@ -43,58 +42,6 @@ struct Stage {
     float a[BM * A_PITCH];
     float b[BK * B_PITCH];
 };
-
-// What a block computes: products `from` .. `to` - 1, counted from the tile's first column on, of the tile whose first
-// element is (row, col). Where `ticket` is not negative, another block computes the rest.
-struct Part {
-    int64_t row;
-    int64_t col;
-    int from;
-    int to;
-    int ticket;
-};
-
-// How many tiles have sums of `length` units, in a matrix of `units` units; the sums of the last column's last tile
-// are one unit long, or in part less.
-__host__ __device__ inline int tiles_of(int length, int units) {
-    return UNITS_ACROSS > 1 ? (units - length) / UNITS_ACROSS + 1
-                            : units / UNITS_DOWN - (length + UNITS_DOWN - 1) / UNITS_DOWN + 1;
-}
-
-// Products `from` .. `to` - 1 units of the tile number `tile` of those with sums of `length` units.
-__device__ Part part_of(int length, int tile, int from, int to, int units, bool shared) {
-    const bool wide = UNITS_ACROSS > 1;
-    const int row = wide ? length - 1 + UNITS_ACROSS * tile : (length + UNITS_DOWN - 1) / UNITS_DOWN - 1 + tile;
-    const int col = wide ? tile : UNITS_DOWN * (row + 1) - length;
-    return {static_cast<int64_t>(row) * BM, static_cast<int64_t>(col) * BN, from * UNIT, to * UNIT,
-            shared ? row * (units / UNITS_ACROSS) + col : -1};
-}
-
-// The part of a block. Sums longer than `most` units are cut there; the longest parts come first.
-__device__ Part part_of(int block, int units, int most) {
-    for (int length = units; length > most; --length) {
-        const int tiles = tiles_of(length, units);
-        if (block < tiles) {
-            return part_of(length, block, 0, most, units, true);
-        }
-        block -= tiles;
-    }
-    for (int length = most; length > 0; --length) {
-        if (most + length <= units) {
-            const int rests = tiles_of(most + length, units);
-            if (block < rests) {
-                return part_of(most + length, block, most, most + length, units, true);
-            }
-            block -= rests;
-        }
-        const int tiles = tiles_of(length, units);
-        if (block < tiles) {
-            return part_of(length, block, 0, length, units, false);
-        }
-        block -= tiles;
-    }
-    return {0, 0, 0, 0, -1};  // not reached
-}
 
 // Starts to copy `SIZE` floats to shared memory, of which the first `count` are read and the others are zero.
 template <int SIZE>
@@ -250,22 +197,6 @@ __device__ void store(float* __restrict__ C, const int64_t N, int64_t row, int64
     }
 }
 
-constexpr int FINISHED = 2;  // what the first block of a tile adds to its ticket when C has its part; to come adds 1
-
-// Whether the tile's other block has come before. Then its part is in C. `spare` is shared memory.
-__device__ bool came_second(int* ticket, int* spare) {
-    if (threadIdx.x == 0) {
-        *spare = atomicAdd(ticket, 1);
-        if (*spare == 1) {  // the other one is storing at this moment
-            while (atomicAdd(ticket, 0) != 2 + FINISHED) {
-            }
-        }
-        __threadfence();
-    }
-    __syncthreads();
-    return *spare != 0;
-}
-
 template <int STAGES>
 __global__ void __launch_bounds__(THREADS, BLOCKS_PER_SM)
 triangular_mm_kernel(const float* __restrict__ A, const float* __restrict__ B, float* __restrict__ C,
@@ -279,7 +210,7 @@ triangular_mm_kernel(const float* __restrict__ A, const float* __restrict__ B, f
     const int warp_col = warp % WARPS_ACROSS * WN;
 
     // From here on rows of A are counted from the tile's first, and columns of A and rows of B from its first column.
-    const int below = static_cast<int>(part.row - part.col);
+    const int below = part.row - part.col;
     const int a_rows = static_cast<int>(N - part.row);
     const int b_rows = static_cast<int>(N - part.col);
     const int whole = aligned && a_rows >= BM ? below + 1 : 0;  // A's columns up to here are used in every row
@@ -339,15 +270,9 @@ triangular_mm_kernel(const float* __restrict__ A, const float* __restrict__ B, f
         }
         multiply(sums, operands[1]);
     }
-    const bool second = part.ticket >= 0 && came_second(tickets + part.ticket, reinterpret_cast<int*>(memory));
-    store(C, N, part.row + warp_row, part.col + warp_col, sums, aligned, second);
-    if (part.ticket >= 0 && !second) {
-        __threadfence();
-        __syncthreads();
-        if (threadIdx.x == 0) {
-            atomicAdd(tickets + part.ticket, FINISHED);
-        }
-    }
+    store_in_turn(part, tickets, reinterpret_cast<int*>(memory), [&](bool add) {
+        store(C, N, part.row + warp_row, part.col + warp_col, sums, aligned, add);
+    });
     if (part.from == 0) {
         zero_mirror_image<BM, BN, THREADS>(C, N, part, aligned);
     }
@@ -358,21 +283,15 @@ void multiply_matrices(const torch::Tensor& A, const torch::Tensor& B, torch::Te
     constexpr int SHARED = STAGES * sizeof(Stage);
     const auto stream = at::cuda::getCurrentCUDAStream();
     const int64_t N = A.size(0);
-    const int units = (N + LONGEST * UNIT - 1) / (LONGEST * UNIT) * LONGEST;
-    const int most = (units + 1) / 2;
-    unsigned blocks = 0;
-    for (int length = 1; length <= units; ++length) {
-        blocks += tiles_of(length, units) * (length > most ? 2 : 1);
-    }
-    const int64_t tiles = static_cast<int64_t>(units / UNITS_DOWN) * (units / UNITS_ACROSS);
-    auto tickets = torch::empty({tiles}, A.options().dtype(torch::kInt));
-    C10_CUDA_CHECK(cudaMemsetAsync(tickets.data_ptr<int>(), 0, tiles * sizeof(int), stream));
+    const Parts parts(N);
+    auto tickets = torch::empty({parts.tiles}, A.options().dtype(torch::kInt));
+    C10_CUDA_CHECK(cudaMemsetAsync(tickets.data_ptr<int>(), 0, parts.tiles * sizeof(int), stream));
     C10_CUDA_CHECK(
         cudaFuncSetAttribute(triangular_mm_kernel<STAGES>, cudaFuncAttributeMaxDynamicSharedMemorySize, SHARED));
     const bool aligned = rows_aligned(A) && rows_aligned(B) && rows_aligned(C);
-    triangular_mm_kernel<STAGES><<<blocks, THREADS, SHARED, stream>>>(
-        A.data_ptr<float>(), B.data_ptr<float>(), C.data_ptr<float>(), tickets.data_ptr<int>(), N, units, most,
-        aligned);
+    triangular_mm_kernel<STAGES><<<parts.blocks, THREADS, SHARED, stream>>>(
+        A.data_ptr<float>(), B.data_ptr<float>(), C.data_ptr<float>(), tickets.data_ptr<int>(), N, parts.units,
+        parts.most, aligned);
     C10_CUDA_KERNEL_LAUNCH_CHECK();
 }
 
