@@ -1,7 +1,7 @@
 // What the kernels by `mma.sync` in half precision share. A first launch writes both matrices as records: UNIT rows of A
 // (columns of B) by BK products, in one or two planes of half, in the order in which a warp reads them out of shared
-// memory without a bank conflict; zeros above the diagonal and past the last row. A step of the second launch then copies
-// records as they are, 16 bytes a thread. Stated before: PLANES, BM, BN, BK, WM, WN, STAGES; included: parts.cuh.
+// memory without a bank conflict; zeros above the diagonal and past the last row. A step of the second launch then
+// copies records as they are, 16 bytes a thread. Stated before: PLANES, BM, BN, BK, WM, WN, STAGES.
 #pragma once
 
 constexpr int MMA_M = 16;                           // an instruction's rows of C, its columns, and its depth
@@ -15,7 +15,7 @@ constexpr int THREADS = BM / WM * WARPS_ACROSS * WARP;
 constexpr int HALVES = 8;                           // elements copied or prepared in one go: 16 bytes
 constexpr int COPY = HALVES * sizeof(half);
 constexpr int PLANE = UNIT * BK * sizeof(half);     // bytes
-constexpr int RECORD = PLANES * PLANE + (PLANES > 1 ? UNIT * sizeof(float) : 0);  // with a scale for each row or column
+constexpr int RECORD = PLANES * PLANE + (PLANES > 1 ? UNIT * sizeof(float) : 0);  // a scale for each row (column)
 constexpr int STAGE = (UNITS_DOWN + UNITS_ACROSS) * RECORD;
 constexpr int EIGHTS = 2;                           // times that a thread reads eight elements of a record to prepare
 constexpr int PREPARING = UNIT * BK / (HALVES * EIGHTS);  // threads that prepare one
@@ -44,7 +44,8 @@ __device__ int col_of(int i) {
 template <bool OF_A, class Prepare>
 __device__ void prepare_record(unsigned char* prepared, int units, Prepare prepare) {
     constexpr int SIDE = LONGEST * UNIT;
-    Corner corner = OF_A ? corner_of<SIDE, BK>(blockIdx.x, units / LONGEST) : corner_of<BK, SIDE>(blockIdx.x, units / LONGEST);
+    const int squares = units / LONGEST;
+    Corner corner = OF_A ? corner_of<SIDE, BK>(blockIdx.x, squares) : corner_of<BK, SIDE>(blockIdx.x, squares);
     (OF_A ? corner.row : corner.col) += blockIdx.y / 2 * UNIT;
     const int64_t line = OF_A ? corner.row / UNIT : units + corner.col / UNIT;
     const int64_t step = (OF_A ? corner.col : corner.row) / BK;

@@ -1,16 +1,18 @@
 // mma_split: float32 from tensor cores by `mma.sync` (16 x 8 x 16): every element is scaled and split into two halves.
-//   changed    against wmma_split.cu: 32 neighbours of a row of A, and of a column of B, share a power of two that brings
+//   changed    against wmma_split.cu: 64 neighbours in a row of A, and in a column of B, share a power of two that brings
 //              the largest of them to 2^14 .. 2^15, so that the range is float32's: scaled, x = large + rest / 2048, and
 //              a * b = large * large + (large * rest + rest * large) / 2048. The tensor core, which cuts low bits off,
-//              sums 32 products from zero; float32 instructions scale that back and add it with rounding. A first launch
+//              sums 64 products from zero; float32 instructions scale that back and add it with rounding. A first launch
 //              writes the halves as `ldmatrix` reads them. Where halves do not have the 22 bits (a neighbour more than
-//              2^29 times as large, 2^100 or more, infinite, NaN), a step is computed by float32 instructions instead.
+//              2^28 times as large, 2^100 or more, infinite, NaN), a step is computed by float32 instructions instead.
 //              A product of zero and an infinity or a NaN is NaN in skipped steps too, as in torch.matmul
-//   launch     prepare: one block of 256 threads for each 128 x 32 of a triangle; multiply: 1-D grid, one block a part:
-//              T(T + 1) / 2 tiles for T = ceil(N / 128), a quarter of them cut in two; 128 threads (4 warps, 64 x 64
-//              of C each), 99 KiB of shared memory
+//   launch     prepare: one block of 512 threads for each 128 x 64 of a triangle; multiply: 1-D grid, one block a part:
+//              T(T + 1) / 2 tiles for T = ceil(N / 128), a quarter of them cut in two; 256 threads (8 warps, 64 x 32
+//              of C each), 195 KiB of shared memory, 130 or 65 KiB where that is too much
 //   needs      compute capability 8.0
-//   the line   `plus_product(times(part, down), across[...], sum)`: a power of two is undone without an error
+//   the line   `plus_product(times(both, by[...]), across, sum)`: a power of two is undone without an error
+//   predicted  0.19 to 0.23 ms on an H200: 0.045 for the halves (134 MB), 0.13 for the product if mma.sync reaches 62 % of
+//              the peak, 0.02 for starts and stores that no other block hides; of 606 instructions a step 192 are HMMA
 //   precision  22 bits of each element, 24 where a step is computed in float32; sums are float32. Relative error about
 //              2e-7 at N = 4096, below that of float32 sums. Range: that of float32, subnormal numbers included.
 
@@ -156,52 +158,50 @@ prepare_kernel(const float* __restrict__ A, const float* __restrict__ B, unsigne
 // rows and columns.
 __device__ void multiply(Sums& sums, uint32_t a_place, uint32_t b_place, const float* down, const float* across) {
 #pragma unroll
-    for (int part = 0; part < SLICES * (ACROSS / HELD); ++part) {
-        const int first = part / (ACROSS / HELD) * SUMMED;
-        if (first >= SLICES) {
-            break;
-        }
-        const int left = part % (ACROSS / HELD) * HELD;
-        uint32_t b[PLANES][SUMMED][HELD][2];
+    for (int first = 0; first < SLICES; first += SUMMED) {
 #pragma unroll
-        for (int s = 0; s < SUMMED; ++s) {
-#pragma unroll
-            for (int j = 0; j < HELD; j += 2) {
-                read_b(b[LARGE][s][j], b[LARGE][s][j + 1], b_place, LARGE, left + j, first + s);
-                read_b(b[REST][s][j], b[REST][s][j + 1], b_place, REST, left + j, first + s);
-            }
-        }
-#pragma unroll
-        for (int i = 0; i < DOWN; ++i) {
-            float large[HELD][4] = {};
-            float small[HELD][4] = {};
+        for (int left = 0; left < ACROSS; left += HELD) {
+            uint32_t b[PLANES][SUMMED][HELD][2];
 #pragma unroll
             for (int s = 0; s < SUMMED; ++s) {
-                uint32_t a[PLANES][4];
-                read_a(a[LARGE], a_place, LARGE, i, first + s);
-                read_a(a[REST], a_place, REST, i, first + s);
 #pragma unroll
-                for (int j = 0; j < HELD; ++j) {
-                    multiply_add(small[j], a[LARGE], b[REST][s][j]);
-                }
-#pragma unroll
-                for (int j = 0; j < HELD; ++j) {
-                    multiply_add(large[j], a[LARGE], b[LARGE][s][j]);
-                }
-#pragma unroll
-                for (int j = 0; j < HELD; ++j) {
-                    multiply_add(small[j], a[REST], b[LARGE][s][j]);
+                for (int j = 0; j < HELD; j += 2) {
+                    read_b(b[LARGE][s][j], b[LARGE][s][j + 1], b_place, LARGE, left + j, first + s);
+                    read_b(b[REST][s][j], b[REST][s][j + 1], b_place, REST, left + j, first + s);
                 }
             }
-            const float by[2] = {down[row_of_sum(i, 0)], down[row_of_sum(i, 2)]};
 #pragma unroll
-            for (int j = 0; j < HELD; ++j) {
-                const float2 two = *reinterpret_cast<const float2*>(across + col_of_sum(left + j, 0));
+            for (int i = 0; i < DOWN; ++i) {
+                float large[HELD][4] = {};
+                float small[HELD][4] = {};
 #pragma unroll
-                for (int e = 0; e < 4; ++e) {
-                    const float both = plus_product(small[j][e], 1.0f / SCALE, large[j][e]);
-                    float& sum = sums[i][left + j][e];
-                    sum = plus_product(times(both, by[e / 2]), e % 2 == 0 ? two.x : two.y, sum);
+                for (int s = 0; s < SUMMED; ++s) {
+                    uint32_t a[PLANES][4];
+                    read_a(a[LARGE], a_place, LARGE, i, first + s);
+                    read_a(a[REST], a_place, REST, i, first + s);
+#pragma unroll
+                    for (int j = 0; j < HELD; ++j) {
+                        multiply_add(small[j], a[LARGE], b[REST][s][j]);
+                    }
+#pragma unroll
+                    for (int j = 0; j < HELD; ++j) {
+                        multiply_add(large[j], a[LARGE], b[LARGE][s][j]);
+                    }
+#pragma unroll
+                    for (int j = 0; j < HELD; ++j) {
+                        multiply_add(small[j], a[REST], b[LARGE][s][j]);
+                    }
+                }
+                const float by[2] = {down[row_of_sum(i, 0)], down[row_of_sum(i, 2)]};
+#pragma unroll
+                for (int j = 0; j < HELD; ++j) {
+                    const float2 two = *reinterpret_cast<const float2*>(across + col_of_sum(left + j, 0));
+#pragma unroll
+                    for (int e = 0; e < 4; ++e) {
+                        const float both = plus_product(small[j][e], 1.0f / SCALE, large[j][e]);
+                        float& sum = sums[i][left + j][e];
+                        sum = plus_product(times(both, by[e / 2]), e % 2 == 0 ? two.x : two.y, sum);
+                    }
                 }
             }
         }
@@ -312,8 +312,9 @@ torch::Tensor forward(torch::Tensor A, torch::Tensor B) {
                                                                rows_aligned(A) && rows_aligned(B));
     C10_CUDA_KERNEL_LAUNCH_CHECK();
     const int stages = stages_on(A.get_device());
-    C10_CUDA_CHECK(cudaFuncSetAttribute(multiply_kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, stages * STAGE));
-    multiply_kernel<<<parts.blocks, THREADS, stages * STAGE, stream>>>(
+    const int shared = stages * STAGE;
+    C10_CUDA_CHECK(cudaFuncSetAttribute(multiply_kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, shared));
+    multiply_kernel<<<parts.blocks, THREADS, shared, stream>>>(
         A.data_ptr<float>(), B.data_ptr<float>(), prepared.data_ptr<uint8_t>(), C.data_ptr<float>(), tickets, marks, N,
         parts.units, parts.most, stages, rows_aligned(C));
     C10_CUDA_KERNEL_LAUNCH_CHECK();
