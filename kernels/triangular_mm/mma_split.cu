@@ -1,18 +1,20 @@
 // mma_split: float32 from tensor cores by `mma.sync` (16 x 8 x 16): every element is scaled and split into two halves.
-//   changed    against wmma_split.cu: 64 neighbours in a row of A, and in a column of B, share a power of two that brings
-//              the largest of them to 2^14 .. 2^15, so that the range is float32's: scaled, x = large + rest / 2048, and
-//              a * b = large * large + (large * rest + rest * large) / 2048. The tensor core, which cuts low bits off,
-//              sums 64 products from zero; float32 instructions scale that back and add it with rounding. A first launch
-//              writes the halves as `ldmatrix` reads them. Where halves do not have the 22 bits (a neighbour more than
-//              2^28 times as large, 2^100 or more, infinite, NaN), a step is computed by float32 instructions instead.
-//              A product of zero and an infinity or a NaN is NaN in skipped steps too, as in torch.matmul
+//   changed    against wmma_split.cu: 64 neighbours in a row of A, and in a column of B, share a power of two that
+//              brings the largest of them to 2^14 .. 2^15, so that the range is float32's: scaled, x = large +
+//              rest / 2048, and a * b = large * large + (large * rest + rest * large) / 2048. The tensor core, which cuts
+//              low bits off, sums 64 products from zero; float32 instructions scale that back and add it with rounding.
+//              A first launch writes the halves as `ldmatrix` reads them (mma.cuh). Where halves do not have the 22 bits
+//              (a neighbour more than 2^28 times as large, 2^100 or more, infinite, NaN), a step is computed by float32
+//              instructions instead. A product of zero and an infinity or a NaN is NaN in skipped steps too, as in
+//              torch.matmul
 //   launch     prepare: one block of 512 threads for each 128 x 64 of a triangle; multiply: 1-D grid, one block a part:
 //              T(T + 1) / 2 tiles for T = ceil(N / 128), a quarter of them cut in two; 256 threads (8 warps, 64 x 32
 //              of C each), 195 KiB of shared memory, 130 or 65 KiB where that is too much
 //   needs      compute capability 8.0
 //   the line   `plus_product(times(both, by[...]), across, sum)`: a power of two is undone without an error
-//   predicted  0.19 to 0.23 ms on an H200: 0.045 for the halves (134 MB), 0.13 for the product if mma.sync reaches 62 % of
-//              the peak, 0.02 for starts and stores that no other block hides; of 606 instructions a step 192 are HMMA
+//   predicted  0.19 to 0.23 ms on an H200: 0.045 for the halves (134 MB), 0.13 for the product if mma.sync reaches
+//              62 % of the peak, 0.02 for starts and stores that no other block hides; of 606 instructions a step 192
+//              are HMMA
 //   precision  22 bits of each element, 24 where a step is computed in float32; sums are float32. Relative error about
 //              2e-7 at N = 4096, below that of float32 sums. Range: that of float32, subnormal numbers included.
 
