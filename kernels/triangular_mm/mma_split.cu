@@ -1,9 +1,9 @@
 // mma_split: float32 from tensor cores by `mma.sync` (16 x 8 x 16): every element is scaled and split into two halves.
 //   changed    against wmma_split.cu: 64 neighbours in a row of A, and in a column of B, share a power of two that
 //              brings the largest of them to 2^14 .. 2^15, so that the range is float32's: scaled, x = large +
-//              rest / 2048, and a * b = large * large + (large * rest + rest * large) / 2048. The tensor core, which cuts
-//              low bits off, sums 64 products from zero; float32 instructions scale that back and add it with rounding.
-//              A first launch writes the halves as `ldmatrix` reads them (mma.cuh). Where halves do not have the 22 bits
+//              rest / 2048, and a * b = large * large + (large * rest + rest * large) / 2048. The tensor core, which
+//              cuts low bits off, sums 64 products from zero; float32 instructions scale that back and add it, rounded.
+//              A first launch writes the halves as `ldmatrix` reads them (mma.cuh). Where halves lack the 22 bits
 //              (a neighbour more than 2^28 times as large, 2^100 or more, infinite, NaN), a step is computed by float32
 //              instructions instead. A product of zero and an infinity or a NaN is NaN in skipped steps too, as in
 //              torch.matmul

@@ -1,4 +1,4 @@
-"""The split product of the triangular claim is float32's: over the range of its numbers, and with infinities and NaN."""
+"""The split product of the triangular claim is float32's: over the range of its numbers, with infinities and NaN too."""
 
 from __future__ import annotations
 
