@@ -1,4 +1,4 @@
-"""The split product of the triangular claim is float32's: over the range of its numbers, with infinities and NaN too."""
+"""The split product of the triangular claim is float32's: over its range of numbers, and with infinities and NaN."""
 
 from __future__ import annotations
 
