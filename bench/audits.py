@@ -37,7 +37,7 @@ from audit.build.device import AuditDevice, Levels, choose
 from audit.build.emulated.device import device_for
 from audit.claims import ClaimFolder, importers
 from audit.claims.importers import writer
-from audit.claims.importers.imported import Given
+from audit.claims.importers.facts import Given
 from audit.device_run import DeviceRun
 from audit.measure import DO_BENCH, Session, compared, median_ms, speedup
 from audit.measure.comparison import EAGER, PREFIX

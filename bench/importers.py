@@ -20,7 +20,7 @@ from pathlib import Path
 
 from audit.claims import importers
 from audit.claims.importers import writer
-from audit.claims.importers.imported import Given
+from audit.claims.importers.facts import Given
 from audit.model.errors import BadInput
 
 RESULTS = Path(__file__).with_name("results") / "importers.json"

@@ -16,7 +16,7 @@ from audit.audit import Audit
 from audit.build.device import choose, secondary_devices
 from audit.claims import importers
 from audit.claims.importers import writer
-from audit.claims.importers.imported import Given
+from audit.claims.importers.facts import Given
 from audit.model import Record
 from audit.model.errors import BadInput
 from audit.report.formats import Form

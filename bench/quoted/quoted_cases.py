@@ -27,7 +27,7 @@ from typing import Any
 from audit.claims import importers
 from audit.claims.importers import writer
 from audit.claims.importers.cuda_l2 import COLUMN
-from audit.claims.importers.imported import Given, Imported
+from audit.claims.importers.facts import Given, Imported
 from audit.model.errors import BadInput
 
 ROOT = Path(__file__).resolve().parents[2] / "reports" / "datasets"

@@ -10,7 +10,7 @@ import torch
 from audit.apps import cli
 from audit.claims import importers
 from audit.claims.importers import writer
-from audit.claims.importers.imported import Imported
+from audit.claims.importers.facts import Imported
 from audit.model import store
 from audit.model.errors import BadInput
 from audit.review.reach import reaches

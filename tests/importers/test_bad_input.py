@@ -12,7 +12,7 @@ import pytest
 from audit.apps import cli
 from audit.claims import importers
 from audit.claims.importers import writer
-from audit.claims.importers.imported import Given
+from audit.claims.importers.facts import Given
 from audit.claims.importers.material import DEEPEST, Material
 from audit.model import untrusted
 from audit.model.errors import BadInput

@@ -10,7 +10,7 @@ import torch
 from audit.build.python.load import function_of
 from audit.claims import importers
 from audit.claims.importers import writer
-from audit.claims.importers.imported import Given, Imported
+from audit.claims.importers.facts import Given, Imported
 from audit.model import Harness
 from audit.model.errors import BadInput
 from audit.review.reach import reaches

@@ -11,7 +11,7 @@ from audit import claims
 from audit.build.cuda.compile import checked_flags
 from audit.claims import importers
 from audit.claims.importers import writer
-from audit.claims.importers.imported import Given
+from audit.claims.importers.facts import Given
 from audit.model.errors import BadInput
 from audit.run.imported_functions import col_major
 from audit.run.oracle import load_reference

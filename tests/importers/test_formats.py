@@ -15,7 +15,7 @@ from audit import claims
 from audit.apps import cli
 from audit.claims import importers
 from audit.claims.importers import writer
-from audit.claims.importers.imported import Given, Imported
+from audit.claims.importers.facts import Given, Imported
 from audit.claims.importers.material import Material
 from audit.model import Harness
 from audit.run.oracle import load_reference

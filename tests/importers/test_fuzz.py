@@ -16,7 +16,7 @@ import pytest
 
 from audit.claims import importers
 from audit.claims.importers import archive, tables, templates, writer
-from audit.claims.importers.imported import Imported
+from audit.claims.importers.facts import Imported
 from audit.model.errors import BadInput
 from tests.importers import published
 from tests.importers.test_formats import poisoned

@@ -11,7 +11,7 @@ from audit import claims
 from audit.apps import cli
 from audit.claims import importers
 from audit.claims.importers import writer
-from audit.claims.importers.imported import Imported
+from audit.claims.importers.facts import Imported
 from audit.model import Harness, store
 from audit.model.errors import BadInput
 from audit.review.reach import reaches

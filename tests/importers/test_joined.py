@@ -9,7 +9,7 @@ import pytest
 from audit.apps import cli
 from audit.claims import importers
 from audit.claims.importers import bare_cu, joined
-from audit.claims.importers.imported import Given
+from audit.claims.importers.facts import Given
 from audit.claims.importers.material import Material
 from audit.model import store
 from audit.model.errors import BadInput

@@ -10,7 +10,7 @@ import torch
 
 from audit.claims import importers
 from audit.claims.importers import joined_python, writer
-from audit.claims.importers.imported import Imported
+from audit.claims.importers.facts import Imported
 from audit.model.errors import BadInput
 from audit.review.reach import reaches
 from audit.run.oracle import load_reference

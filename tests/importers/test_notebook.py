@@ -10,7 +10,7 @@ import pytest
 from audit import claims
 from audit.claims import importers
 from audit.claims.importers import writer
-from audit.claims.importers.imported import Given, Imported
+from audit.claims.importers.facts import Given, Imported
 from audit.model import untrusted
 from audit.model.errors import BadInput
 from tests.importers import published

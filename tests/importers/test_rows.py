@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from audit.claims import importers
-from audit.claims.importers.imported import Given, Imported
+from audit.claims.importers.facts import Given, Imported
 from audit.model.errors import BadInput
 from tests.importers import published
 from tests.importers.published import ARCHIVE_ROW, CUDA_L1_ROW, lines

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from audit.claims.importers import sizes
-from audit.claims.importers.imported import Shapes
+from audit.claims.importers.facts import Shapes
 from audit.claims.importers.python_text import PythonText
 
 

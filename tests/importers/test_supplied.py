@@ -11,7 +11,7 @@ from audit.apps import cli
 from audit.build.emulated.device import capability_named
 from audit.claims import importers
 from audit.claims.importers import GIVEN, writer
-from audit.claims.importers.imported import Given
+from audit.claims.importers.facts import Given
 from tests.importers import published
 
 NO_TOLERANCE = published.REFERENCE.replace("RTOL = 1e-4\n", "")

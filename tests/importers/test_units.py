@@ -9,7 +9,7 @@ import pytest
 
 from audit.claims import importers
 from audit.claims.importers import published as numbers
-from audit.claims.importers.imported import Given
+from audit.claims.importers.facts import Given
 from audit.model.errors import BadInput
 from tests.importers import published
 

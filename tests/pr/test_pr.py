@@ -12,7 +12,7 @@ import pytest
 
 from audit.apps import cli
 from audit.apps.pr import claim
-from audit.claims.importers.imported import Given
+from audit.claims.importers.facts import Given
 from audit.model import store
 from audit.report.formats import COMMENT_CHARACTERS
 from tests.importers import published

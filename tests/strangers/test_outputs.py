@@ -26,7 +26,7 @@ from audit.apps.selftest.record import SelfTest, read, to_json
 from audit.build.notes import failed_note
 from audit.claims import ClaimFolder
 from audit.claims.importers import templates, writer
-from audit.claims.importers.imported import Figure, Imported, Missing, Original, Reference
+from audit.claims.importers.facts import Figure, Imported, Missing, Original, Reference
 from audit.model import Record
 from audit.model.errors import CompileError
 from audit.report import compare, safe_csv

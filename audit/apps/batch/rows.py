@@ -13,7 +13,7 @@ from audit.apps.batch.items import Collection, Item
 from audit.apps.batch.state import Attempt
 from audit.claims import importers
 from audit.claims.importers import tables, writer
-from audit.claims.importers.imported import Given
+from audit.claims.importers.facts import Given
 from audit.lint import datasets
 from audit.lint.datasets import formats
 from audit.lint.datasets.dataset import Dataset

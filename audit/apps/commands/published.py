@@ -9,7 +9,7 @@ from audit.apps.commands.declare import Arg, Device
 from audit.apps.commands.records import USUAL, FailOn, Formats, Json, Language, Seed, form, verdicts
 from audit.claims import importers
 from audit.claims.importers import writer
-from audit.claims.importers.imported import Given
+from audit.claims.importers.facts import Given
 from audit.model.errors import BadInput
 from audit.report import terminal
 

@@ -17,7 +17,7 @@ from audit.audit import Audit
 from audit.build.device import choose, secondary_devices
 from audit.claims import ClaimFolder, importers
 from audit.claims.importers import writer
-from audit.claims.importers.imported import NO_FIGURES, Figure, Imported
+from audit.claims.importers.facts import NO_FIGURES, Figure, Imported
 from audit.model.errors import BadInput
 from audit.report import terminal
 from audit.report.progress import Progress

@@ -14,7 +14,7 @@ from typing import NamedTuple
 
 from audit.claims import importers
 from audit.claims.importers import writer
-from audit.claims.importers.imported import Claimed, Given, Imported
+from audit.claims.importers.facts import Claimed, Given, Imported
 from audit.claims.importers.writer import quoted
 from audit.model import untrusted
 from audit.model.errors import BadInput

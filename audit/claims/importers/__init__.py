@@ -30,7 +30,7 @@ from audit.claims.importers import (
     sizes,
     sol_execbench,
 )
-from audit.claims.importers.imported import Figure, Given, Imported, Shapes, Tolerance
+from audit.claims.importers.facts import Figure, Given, Imported, Shapes, Tolerance
 from audit.claims.importers.material import Material
 from audit.model import gpus
 from audit.model.errors import BadInput

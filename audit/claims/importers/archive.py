@@ -10,19 +10,7 @@ import ast
 import warnings
 from dataclasses import replace
 
-from audit.claims.importers import entries, module_task, published, sizes
-from audit.claims.importers.imported import (
-    NO_COST,
-    NO_FIGURES,
-    NO_SHAPE,
-    Claimed,
-    Figure,
-    Given,
-    Imported,
-    Missing,
-    Original,
-    Reference,
-)
+from audit.claims.importers import entries, facts, module_task, published, sizes
 from audit.claims.importers.material import Material
 from audit.claims.importers.python_text import PythonText
 from audit.claims.importers.tables import Row, chosen
@@ -46,7 +34,7 @@ def matches(material: Material) -> bool:
     return any(CODE in columns for columns in material.columns.values())
 
 
-def read(material: Material, given: Given) -> Imported:
+def read(material: Material, given: facts.Given) -> facts.Imported:
     """Return the row that the user means. Raises BadInput for no such row, or one whose times are none."""
     path = material.table_with(CODE)
     row = chosen(path, given, columns=(*TEXTS, *PROFILES), positive=(KERNEL_TIME, *TIMES, *RATIOS))
@@ -55,17 +43,17 @@ def read(material: Material, given: Given) -> Imported:
     return found.lacking(*_profiles(row)).with_figures(figures, missing)
 
 
-def _kernel(row: Row) -> Imported:
+def _kernel(row: Row) -> facts.Imported:
     name = module_task.named_after(row.text("Op_Name") or row.text("Kernel_Name") or "archive row")
     code = row.text(CODE)
     bound = entries.bound(code or "")
-    kernel = None if code is None else Claimed("claimed.cu", code.encode(), bound[0] if bound else "forward",
+    kernel = None if code is None else facts.Claimed("claimed.cu", code.encode(), bound[0] if bound else "forward",
                                                "CUDA_Code as published")  # fmt: skip
     checked = [f"{name} = {row.cells[name]}" for name in ("Correct", "Max_Diff") if row.cells.get(name) is not None]
-    no_code = Missing("the row has no CUDA_Code", "variant", "choose a row whose kernel was archived", essential=True)
+    no_code = facts.essential("the row has no CUDA_Code", "variant", "choose a row whose kernel was archived")
     originals = [row.original(CODE, file="kernel.cu")] if code is not None else []
     originals += [row.original(column, file=file) for column, file in PROFILES.items() if row.text(column)]
-    return Imported(
+    return facts.Imported(
         format="archive",
         provenance=row.where,
         name=name,
@@ -78,19 +66,19 @@ def _kernel(row: Row) -> Imported:
         flags=FLAGS,
         steps=(f"the archive's own check says {', '.join(checked)}",) if checked else (),
         tolerance=module_task.TOLERANCE,
-        missing=(NO_COST,) if kernel else (NO_COST, no_code),
+        missing=(facts.NO_COST,) if kernel else (facts.NO_COST, no_code),
         choices=("protocol.flags: those of the archive's own Colab, since a row names none",),
         rejected=row.rejected,
     )
 
 
-def _task(row: Row, found: Imported) -> Imported:
+def _task(row: Row, found: facts.Imported) -> facts.Imported:
     """Return the same with its task: the function that the kernel stands in for, and the module that calls it."""
     sentence = row.text(FUNCTIONAL)
     if sentence is None:
-        lacks = Missing(f"the row has no {FUNCTIONAL}", "reference.py", "write the task there", essential=True)
+        lacks = facts.essential(f"the row has no {FUNCTIONAL}", "reference.py", "write the task there")
         return found.lacking(lacks)
-    original = Original("functional.py", sentence.encode(), f"{row.where} column {FUNCTIONAL}")
+    original = facts.Original("functional.py", sentence.encode(), f"{row.where} column {FUNCTIONAL}")
     text = PythonText(original.data, where=original.published_as)
     sources = [found.claimed.data.decode()] if found.claimed else []
     shapes, choices = sizes.of_module(text, apart=[FUNCTION], made_with=["get_init_inputs"], sources=sources)
@@ -101,14 +89,14 @@ def _task(row: Row, found: Imported) -> Imported:
         task=module_task.first_line(text),
         dtype=text.dtype_of("get_inputs"),
         originals=(*found.originals, *kept),
-        reference=Reference("functional", {"file": original.file, "function": FUNCTION}),
+        reference=facts.Reference("functional", {"file": original.file, "function": FUNCTION}),
         shapes=shapes,
         choices=(*found.choices, *choices),
-        missing=(*found.missing, *absent, *([] if shapes.emulated else [NO_SHAPE])),
+        missing=(*found.missing, *absent, *([] if shapes.emulated else [facts.NO_SHAPE])),
     )
 
 
-def _figures(row: Row, given: Given) -> tuple[list[Figure], list[Missing]]:
+def _figures(row: Row, given: facts.Given) -> tuple[list[facts.Figure], list[facts.Missing]]:
     kernel = row.number_in(KERNEL_TIME)
     baselines = {name: value for name in TIMES if (value := row.number_in(name)) is not None}
     values = {} if kernel is None else {"runtime": kernel, **baselines}
@@ -118,13 +106,13 @@ def _figures(row: Row, given: Given) -> tuple[list[Figure], list[Missing]]:
         if value is not None:
             where = f"{row.where} column {column}"
             figures.append(published.ratio(about, value, given=given, gpu=None, where=where))
-    return figures, missing if figures or missing else [NO_FIGURES]
+    return figures, missing if figures or missing else [facts.NO_FIGURES]
 
 
-def _profiles(row: Row) -> list[Missing]:
+def _profiles(row: Row) -> list[facts.Missing]:
     """Return the profiles that cannot be read; each is a Python literal in a text."""
     return [
-        Missing(f"{row.where} column {column}: {why}", f"original/{file}", "it is kept as it was, unread")
+        facts.Missing(f"{row.where} column {column}: {why}", f"original/{file}", "it is kept as it was, unread")
         for column, file in PROFILES.items()
         if (why := no_literal(row.text(column) or "None")) is not None
     ]

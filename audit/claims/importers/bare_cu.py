@@ -11,20 +11,16 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from pathlib import PurePosixPath
 
-from audit.claims.importers import entries, joined, joined_python, module_task, published, python_text, sizes, solutions
-from audit.claims.importers.imported import (
-    NO_COST,
-    NO_FIGURES,
-    NO_SHAPE,
-    NO_TASK,
-    Claimed,
-    Given,
-    Imported,
-    Missing,
-    Original,
-    Reference,
-    Tolerance,
-    no_tolerance,
+from audit.claims.importers import (
+    entries,
+    facts,
+    joined,
+    joined_python,
+    module_task,
+    published,
+    python_text,
+    sizes,
+    solutions,
 )
 from audit.claims.importers.material import Material
 from audit.claims.importers.python_text import PythonText
@@ -39,10 +35,10 @@ MAKERS = ("get_inputs", "inputs")
 REFERENCES = ("reference", "torch_reference", "ref", "baseline", "forward", "module_fn")
 TOLERANCES = ("RTOL", "rtol", "TOLERANCE", "tolerance", "TOL", "tol")
 FILE = "reference_of.py"
-_NO_BINDING = Missing("the .cu binds no function for Python", "variant", "add PYBIND11_MODULE to it", essential=True)
-_NO_TOLERANCE = no_tolerance("no tolerance is told")
-_NO_SIZES = Missing("inputs() takes its sizes from a shape", "shapes", "write the sizes", essential=True)
-_NO_FLAGS = Missing("the compiler's flags are not told", "protocol.flags", "write them as published")
+_NO_BINDING = facts.essential("the .cu binds no function for Python", "variant", "add PYBIND11_MODULE to it")
+_NO_TOLERANCE = facts.no_tolerance("no tolerance is told")
+_NO_SIZES = facts.essential("inputs() takes its sizes from a shape", "shapes", "write the sizes")
+_NO_FLAGS = facts.Missing("the compiler's flags are not told", "protocol.flags", "write them as published")
 
 
 def matches(material: Material) -> bool:
@@ -50,7 +46,7 @@ def matches(material: Material) -> bool:
     return bool(material.named(".cu"))
 
 
-def read(material: Material, given: Given) -> Imported:
+def read(material: Material, given: facts.Given) -> facts.Imported:
     """Return the kernel with its reference. Raises BadInput for no kernel, several of either, or a folder of `-I` in
     which no given file is."""
     folders = given.include_folders
@@ -71,20 +67,20 @@ def read(material: Material, given: Given) -> Imported:
         data, bound = entries.with_binding(data, function), [function]
         added = "; ".join(filter(None, [added, f"a binding of {function}, the one function that returns tensors"]))
     name = module_task.named_after(kernel.published_as)
-    imported = Imported(
+    imported = facts.Imported(
         format="bare_cu",
         provenance=", ".join(one.published_as for one in files),
         name=name,
         title=name.replace("_", " "),
         originals=tuple(replace(one, file=file) for one, file in zip(files, names, strict=True)),
-        claimed=Claimed("claimed.cu", data, bound[0] if bound else "forward", how, added),
-        missing=(NO_COST, NO_FIGURES, _NO_FLAGS, *([] if bound else [_NO_BINDING])),
+        claimed=facts.Claimed("claimed.cu", data, bound[0] if bound else "forward", how, added),
+        missing=(facts.NO_COST, facts.NO_FIGURES, _NO_FLAGS, *([] if bound else [_NO_BINDING])),
         choices=(f"entry: {bound[0]}, the first of {len(bound)} bound functions",) if len(bound) > 1 else (),
     )
     return with_reference(imported, material)
 
 
-def with_reference(imported: Imported, material: Material) -> Imported:
+def with_reference(imported: facts.Imported, material: Material) -> facts.Imported:
     """Return the claim with the task of the Python file that has a reference. Raises BadInput for several."""
     tasks = material.written_in(lambda one: _function(one) and set(MAKERS) & set(one.functions))
     if not tasks:
@@ -96,7 +92,7 @@ def with_reference(imported: Imported, material: Material) -> Imported:
     )
 
 
-def _no_task(material: Material) -> Missing:
+def _no_task(material: Material) -> facts.Missing:
     """Return what a Python file lacks that has a reference or makes inputs; without one, that there is none."""
     for name, text in material.python.items():
         makes = set(MAKERS) & set(text.functions)
@@ -104,17 +100,17 @@ def _no_task(material: Material) -> Missing:
             lacks = (
                 "function `reference`" if makes else "`get_inputs`, which returns the arguments of one call as a list"
             )
-            return replace(NO_TASK, what=f"{name} has no {lacks}", how="add it")
-    return NO_TASK
+            return replace(facts.NO_TASK, what=f"{name} has no {lacks}", how="add it")
+    return facts.NO_TASK
 
 
-def _beside(material: Material, file: str, left: frozenset[str]) -> dict[str, Original]:
+def _beside(material: Material, file: str, left: frozenset[str]) -> dict[str, facts.Original]:
     """Return the modules that the reference imports from files beside it, those that these import first.
 
     Files `left` are never among them: the kernel is not loaded where right results are made.
     """
     place = joined_python.place_in({*material.python} - left)
-    found: dict[str, Original] = {}
+    found: dict[str, facts.Original] = {}
     for node in (one for one in ast.walk(material.python[file].tree) if isinstance(one, ast.Import | ast.ImportFrom)):
         for name in [node.module or ""] if isinstance(node, ast.ImportFrom) else [alias.name for alias in node.names]:
             inner = place(file, name, 0)
@@ -124,7 +120,7 @@ def _beside(material: Material, file: str, left: frozenset[str]) -> dict[str, Or
     return found
 
 
-def _files(material: Material, folders: Sequence[str]) -> list[Original]:
+def _files(material: Material, folders: Sequence[str]) -> list[facts.Original]:
     """Return the `.cu` of the kernel, what binds it, and its headers, those of the folders of `-I` too. Raises BadInput
     for no or several kernels."""
     sources = [material.original(name) for name in material.named(*joined.SOURCES)]
@@ -148,7 +144,9 @@ def _function(text: PythonText) -> str | None:
     return named or (others[0] if len(others) == 1 else None)
 
 
-def _with_task(imported: Imported, task: Original, text: PythonText, beside: Mapping[str, Original]) -> Imported:
+def _with_task(
+    imported: facts.Imported, task: facts.Original, text: PythonText, beside: Mapping[str, facts.Original]
+) -> facts.Imported:
     function = _function(text) or REFERENCES[0]
     modules = {name: one.file for name, one in beside.items()}
     maker = next((name for name in ("inputs", "get_inputs") if name in text.functions), "")
@@ -156,14 +154,14 @@ def _with_task(imported: Imported, task: Original, text: PythonText, beside: Map
     plain = "get_inputs" in text.functions and "inputs" not in text.functions
     kernel = imported.claimed.data.decode() if imported.claimed else ""
     shapes, choices = sizes.of_module(text, apart=[function], sources=[kernel]) if plain else (None, [])
-    missing = [_NO_SIZES] if shapes is None else [] if shapes.emulated else [NO_SHAPE]
+    missing = [_NO_SIZES] if shapes is None else [] if shapes.emulated else [facts.NO_SHAPE]
     tolerance = _tolerance(text)
     return replace(
         imported,
         task=f"what {function} of original/{FILE} computes",
         dtype=text.dtype_of("get_inputs" if plain else "inputs"),
-        originals=(*imported.originals, Original(FILE, task.data, task.published_as), *beside.values()),
-        reference=Reference(
+        originals=(*imported.originals, facts.Original(FILE, task.data, task.published_as), *beside.values()),
+        reference=facts.Reference(
             "function", {"file": FILE, "function": function, "beside": modules, "keywords": [*by_name]}
         ),
         shapes=shapes,
@@ -173,9 +171,9 @@ def _with_task(imported: Imported, task: Original, text: PythonText, beside: Map
     )
 
 
-def _tolerance(text: PythonText) -> Tolerance | None:
+def _tolerance(text: PythonText) -> facts.Tolerance | None:
     for name in TOLERANCES:
         value = text.constant(name)
         if isinstance(value, float) and published.positive(value):
-            return Tolerance(value, f"{name} of the Python file; it counts here in units of the result's rms too")
+            return facts.Tolerance(value, f"{name} of the Python file; it counts here in units of the result's rms too")
     return None

@@ -10,7 +10,7 @@ import re
 from dataclasses import replace
 
 from audit.claims.importers import module_task, published
-from audit.claims.importers.imported import NO_FIGURES, Figure, Given, Imported, Original
+from audit.claims.importers.facts import NO_FIGURES, Figure, Given, Imported, Original
 from audit.claims.importers.material import Material
 from audit.claims.importers.tables import Row, chosen
 from audit.model import Harness, gpus

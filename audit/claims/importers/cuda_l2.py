@@ -14,18 +14,7 @@ import re
 from dataclasses import replace
 from pathlib import PurePath
 
-from audit.claims.importers import entries, module_task, published
-from audit.claims.importers.imported import (
-    NO_FIGURES,
-    Claimed,
-    Figure,
-    Given,
-    Imported,
-    Original,
-    Reference,
-    Shapes,
-    Tolerance,
-)
+from audit.claims.importers import entries, facts, module_task, published
 from audit.claims.importers.material import Material
 from audit.model import Harness
 from audit.model.errors import BadInput
@@ -47,12 +36,12 @@ FLAGS = (
 FILE, COLUMN, BASELINE = "kernel.cu", "mnk", "torch.matmul"
 OPERAND_C = 3
 """The place of the tensor that the function writes into."""
-TOLERANCE = {
-    "32": Tolerance(1e-2, "the importer's: the set compares sums of zeros and ones with cuBLAS's and names no number; "
-                          "results are rounded to half precision"),
-    "16": Tolerance(1e-1, "the importer's: sums are kept in half precision, as the set says of these kernels; it names "
-                          "no number"),
-}  # fmt: skip
+_SUMS = (
+    "the importer's: the set compares sums of zeros and ones with cuBLAS's and names no number; "
+    "results are rounded to half precision"
+)
+_HALF_SUMS = "the importer's: sums are kept in half precision, as the set says of these kernels; it names no number"
+TOLERANCE = {"32": facts.Tolerance(1e-2, _SUMS), "16": facts.Tolerance(1e-1, _HALF_SUMS)}
 
 
 def matches(material: Material) -> bool:
@@ -60,7 +49,7 @@ def matches(material: Material) -> bool:
     return bool(_kernels(material))
 
 
-def read(material: Material, given: Given) -> Imported:
+def read(material: Material, given: facts.Given) -> facts.Imported:
     """Return the kernel with the product as its task. Raises BadInput for several kernels, or a ratio that is none."""
     kernel = material.only(_kernels(material), what="M_N_K.cu with a function cuda_l2_*")
     text = kernel.data.decode()
@@ -72,15 +61,15 @@ def read(material: Material, given: Given) -> Imported:
     padded = _padded(text, shape)
     gpu, capability = _GPUS[of_gpu]
     figures = [replace(one, shape=shape) for one in _figures(material, stem, given, gpu)]
-    found = Imported(
+    found = facts.Imported(
         format="cuda_l2",
         provenance=kernel.published_as,
         name=module_task.named_after(f"cuda_l2_{of_gpu}_fp{bits}_{stem}"),
         title=f"CUDA-L2, {gpu}, {' x '.join(map(str, shape.values()))}, sums in fp{bits}",
         task="c = a b, half precision, a of M x K, b of K x N",
         dtype="float16",
-        originals=(Original(FILE, kernel.data, kernel.published_as),),
-        claimed=Claimed(
+        originals=(facts.Original(FILE, kernel.data, kernel.published_as),),
+        claimed=facts.Claimed(
             "claimed.cu",
             kernel.data + _binding(function, shape if any(padded.values()) else None).encode(),
             entries.ENTRY,
@@ -88,8 +77,8 @@ def read(material: Material, given: Given) -> Imported:
             added="a binding for Python, which returns c" + (" without its padding" if any(padded.values()) else ""),
             compute_capability=capability,
         ),
-        reference=Reference("gemm", {"file": FILE, "half_sums": bits == "16", "padded": padded}),
-        shapes=Shapes(shape, emulated=(shape,), emulated_by="importer"),
+        reference=facts.Reference("gemm", {"file": FILE, "half_sums": bits == "16", "padded": padded}),
+        shapes=facts.Shapes(shape, emulated=(shape,), emulated_by="importer"),
         authors="deepreinforce-ai",
         published="2025",
         url="https://github.com/deepreinforce-ai/CUDA-L2",
@@ -102,10 +91,10 @@ def read(material: Material, given: Given) -> Imported:
             "shapes.emulated: the claimed one, since the kernel is made for it alone",
         ),
     )
-    return found.with_figures(figures, [] if figures else [NO_FIGURES])
+    return found.with_figures(figures, [] if figures else [facts.NO_FIGURES])
 
 
-def _kernels(material: Material) -> list[Original]:
+def _kernels(material: Material) -> list[facts.Original]:
     named = [name for name in material.named(".cu") if _SHAPE.fullmatch(PurePath(name).name)]
     return [material.original(name) for name in named if _FUNCTION.search(material.data(name).decode())]
 
@@ -132,7 +121,7 @@ def _binding(function: str, cut: dict[str, int] | None) -> str:
     ])  # fmt: skip
 
 
-def _figures(material: Material, shape: str, given: Given, gpu: str) -> list[Figure]:
+def _figures(material: Material, shape: str, given: facts.Given, gpu: str) -> list[facts.Figure]:
     """Return the ratio over torch.matmul of that shape's row in the one CSV file; none where there is no file."""
     names = material.named(".csv")
     if not names:

@@ -14,7 +14,7 @@ from typing import Any
 
 from audit.claims.importers import entries
 from audit.claims.importers.entries import plain_name, variable
-from audit.claims.importers.imported import Original
+from audit.claims.importers.facts import Original
 from audit.claims.importers.material import Material
 from audit.model.claim import MOST_SIZE
 from audit.model.errors import BadInput

@@ -11,43 +11,33 @@ from collections.abc import Callable, Mapping
 from dataclasses import replace
 from typing import Any
 
-from audit.claims.importers import definitions, entries, joined, joined_python, module_task, published, sizes, solutions
-from audit.claims.importers.definitions import FRACTIONS, Definition
-from audit.claims.importers.imported import (
-    NO_COST,
-    NO_FIGURES,
-    NO_SHAPE,
-    NO_TASK,
-    RMS,
-    Claimed,
-    Given,
-    Imported,
-    Missing,
-    Original,
-    Reference,
-    Shapes,
-    Tolerance,
-    no_tolerance,
+from audit.claims.importers import (
+    definitions,
+    entries,
+    facts,
+    joined,
+    joined_python,
+    module_task,
+    published,
+    sizes,
+    solutions,
 )
+from audit.claims.importers.definitions import FRACTIONS, Definition
 from audit.claims.importers.material import Material
 from audit.claims.importers.python_text import PythonText
 from audit.claims.importers.solutions import Found, Stored, Workload
 
 TAKES = "a solution JSON with its definition and workload (JSON or JSONL), and traces where there are any"
 LACKS = ("reference.py cost",)
-DEFAULT = Tolerance(1e-2, f"flashinfer-bench's default, atol = rtol = 1e-2; {RMS}")
+DEFAULT = facts.Tolerance(1e-2, f"flashinfer-bench's default, atol = rtol = 1e-2; {facts.RMS}")
 REFERENCE = "reference_of.py"
 MOST_OTHERS = 8
-ToleranceOf = Callable[[Workload], Tolerance | None]
-_NO_WORKLOAD = Missing(
-    "no workload gives sizes", "shapes", "give the workload file too, or write sizes", essential=True
-)
-_NO_TOLERANCE = no_tolerance("the workload states no tolerance")
-_NO_TENSOR = Missing("no tensor among the inputs or results", "original/definition.json", "state one", essential=True)
+ToleranceOf = Callable[[Workload], facts.Tolerance | None]
+_NO_WORKLOAD = facts.essential("no workload gives sizes", "shapes", "give the workload file too, or write sizes")
+_NO_TOLERANCE = facts.no_tolerance("the workload states no tolerance")
+_NO_TENSOR = facts.essential("no tensor among the inputs or results", "original/definition.json", "state one")
 _ADDED = "a function that makes the tensors of the result, hands them to the source to write into, and returns them"
-_TVM = Missing(
-    "the solution binds through tvm-ffi, not torch", "variant", "write torch bindings for it", essential=True
-)
+_TVM = facts.essential("the solution binds through tvm-ffi, not torch", "variant", "write torch bindings for it")
 
 
 def matches(material: Material) -> bool:
@@ -55,19 +45,19 @@ def matches(material: Material) -> bool:
     return any(solutions.is_solution(one) for one in material.documents.values()) and not solutions.is_sol(material)
 
 
-def read(material: Material, given: Given) -> Imported:
+def read(material: Material, given: facts.Given) -> facts.Imported:
     """Return the one solution of the material. Raises BadInput as `imported`."""
     return imported("flashinfer_bench", material, given, tolerance_of=lambda _: DEFAULT)
 
 
-def imported(format_: str, material: Material, given: Given, *, tolerance_of: ToleranceOf) -> Imported:
+def imported(format_: str, material: Material, given: facts.Given, *, tolerance_of: ToleranceOf) -> facts.Imported:
     """Return the one solution of the material, with its task where there is a definition; SOL-ExecBench is read so too.
     Raises BadInput: none or several solutions or definitions, or one that is malformed."""
     found = solutions.find(material, given)
     kept = solutions.sources(found)
     name = module_task.named_after(str(found.solution.get("name") or "solution"))
     authors = found.solution.get("author")
-    claim = Imported(
+    claim = facts.Imported(
         format=format_,
         provenance=found.solution_at,
         name=name,
@@ -76,10 +66,10 @@ def imported(format_: str, material: Material, given: Given, *, tolerance_of: To
         originals=tuple(kept),
         authors=authors if isinstance(authors, str) else None,
         flags=tuple(_flags(found)),
-        missing=(NO_COST,),
+        missing=(facts.NO_COST,),
     )
     if found.definition is None:
-        return claim.lacking(NO_TASK, _NO_TOLERANCE)
+        return claim.lacking(facts.NO_TASK, _NO_TOLERANCE)
     tensors = _stored(material, found, found.definition)
     claim = _with_task(claim, found, found.definition, tolerance_of, given, tensors)
     return _with_kernel(claim, found, found.definition, kept)
@@ -102,16 +92,16 @@ def _largest(found: Found, stated: Definition) -> Workload:
 
 
 def _with_task(  # what a task is made of
-    claim: Imported,
+    claim: facts.Imported,
     found: Found,
     stated: Definition,
     tolerance_of: ToleranceOf,
-    given: Given,
+    given: facts.Given,
     tensors: Mapping[str, Stored],
-) -> Imported:
+) -> facts.Imported:
     data = stated.reference.encode()
     PythonText(data, where=f"{stated.stated.published_as}: reference")
-    kept = (stated.stated, Original(REFERENCE, data, f"{stated.stated.published_as}: reference"))
+    kept = (stated.stated, facts.Original(REFERENCE, data, f"{stated.stated.published_as}: reference"))
     fraction = next((one.dtype for one in stated.inputs if one.dtype in FRACTIONS[1:]), "float32")
     claim = replace(claim, originals=(*claim.originals, *kept), dtype=fraction)
     if not found.workloads:
@@ -120,20 +110,22 @@ def _with_task(  # what a task is made of
     shapes, choices = _shapes(found, stated, workload, claim)
     if tensors:
         largest = workload.sizes or sizes.PLAIN
-        shapes = Shapes(largest, emulated=(largest,), emulated_by="importer")
+        shapes = facts.Shapes(largest, emulated=(largest,), emulated_by="importer")
         choices = ["shapes: the claimed one alone, since inputs stand in files"]
     tolerance = tolerance_of(workload)
     figures = solutions.figures(found, workload, given)
     missing = [
-        *([] if shapes.emulated else [NO_SHAPE]),
+        *([] if shapes.emulated else [facts.NO_SHAPE]),
         *([] if tolerance else [_NO_TOLERANCE]),
-        *([] if figures else [NO_FIGURES]),
+        *([] if figures else [facts.NO_FIGURES]),
     ]
     claim = replace(claim, shapes=shapes, tolerance=tolerance, choices=(*claim.choices, *choices))
     return _with_inputs(claim, stated, workload, tensors).with_figures(figures, missing)
 
 
-def _with_inputs(claim: Imported, stated: Definition, workload: Workload, tensors: Mapping[str, Stored]) -> Imported:
+def _with_inputs(
+    claim: facts.Imported, stated: Definition, workload: Workload, tensors: Mapping[str, Stored]
+) -> facts.Imported:
     """Return the claim with its reference; inputs without a rule for drawing them are missing."""
     inputs: dict[str, dict[str, Any]] = {}
     missing = []
@@ -159,15 +151,17 @@ def _with_inputs(claim: Imported, stated: Definition, workload: Workload, tensor
     options = {"file": REFERENCE, "inputs": inputs, "axes": stated.axes, "generator": stated.generator}
     choice = "inputs of type random: standard normal numbers"
     kept_files = tuple(one.original for one in tensors.values())
-    claim = replace(claim, reference=Reference("definition", options), originals=(*claim.originals, *kept_files))
+    claim = replace(claim, reference=facts.Reference("definition", options), originals=(*claim.originals, *kept_files))
     return replace(claim.lacking(*missing), choices=claim.choices if stated.generator else (*claim.choices, choice))
 
 
-def _undrawn(name: str, why: str) -> Missing:
-    return Missing(f"input {name}: {why}", "reference.py INPUTS", "say there how it is made", essential=True)
+def _undrawn(name: str, why: str) -> facts.Missing:
+    return facts.essential(f"input {name}: {why}", "reference.py INPUTS", "say there how it is made")
 
 
-def _shapes(found: Found, stated: Definition, claimed: Workload, claim: Imported) -> tuple[Shapes, list[str]]:
+def _shapes(
+    found: Found, stated: Definition, claimed: Workload, claim: facts.Imported
+) -> tuple[facts.Shapes, list[str]]:
     """Return the largest workload as claimed; as emulated small ones, or halved sizes of axes without constraints."""
     several = [dict(each) for each in dict.fromkeys(tuple(one.sizes.items()) for one in found.workloads)]
     several = several if stated.variables else [dict(sizes.PLAIN)]
@@ -177,7 +171,7 @@ def _shapes(found: Found, stated: Definition, claimed: Workload, claim: Imported
     small = [one for one in several if (stated.elements(one) or sizes.MOST_AS_PUBLISHED + 1) <= sizes.MOST_AS_PUBLISHED]
     if small or stated.constrained or not stated.variables:
         small.sort(key=lambda one: stated.elements(one) or 0)
-        return Shapes(largest, others, tuple(reversed(small[:2])), emulated_by="importer"), said
+        return facts.Shapes(largest, others, tuple(reversed(small[:2])), emulated_by="importer"), said
     texts = [original.data.decode() for original in claim.originals[: len(found.solution["sources"])]]
     shapes, choices = sizes.smaller(largest, sources=texts)
     few = tuple(one for one in shapes.emulated if (stated.elements(one) or math.inf) <= sizes.MOST_AS_PUBLISHED)
@@ -190,7 +184,7 @@ def _flags(found: Found) -> list[str]:
     return [flag for flag in flags if isinstance(flag, str)] if isinstance(flags, list) else []
 
 
-def _with_kernel(claim: Imported, found: Found, stated: Definition, kept: list[Original]) -> Imported:
+def _with_kernel(claim: facts.Imported, found: Found, stated: Definition, kept: list[facts.Original]) -> facts.Imported:
     """Return the claim with its entry: unchanged if it returns its result, wrapped if it writes into a tensor."""
     spec = found.solution["spec"]
     path, _, function = str(spec["entry_point"]).partition("::")
@@ -199,7 +193,7 @@ def _with_kernel(claim: Imported, found: Found, stated: Definition, kept: list[O
     source = next((one for one in kept if one.file == file), None)
     if source is None or not all(map(entries.plain_name, function.split("."))):
         lacks = f"{where} {str(spec['entry_point'])[:60]!r} names no source and function"
-        return claim.lacking(Missing(lacks, "variant", "name the entry as file::function", essential=True))
+        return claim.lacking(facts.essential(lacks, "variant", "name the entry as file::function"))
     texts = {one.published_as.rpartition(": ")[2]: one.data.decode() for one in kept}
     native = len(texts) > 1 and all(name.endswith((*joined.SOURCES, *joined.HEADERS)) for name in texts)
     python_alone = len(texts) > 1 and all(name.endswith(".py") for name in texts)
@@ -215,25 +209,27 @@ def _with_kernel(claim: Imported, found: Found, stated: Definition, kept: list[O
     python = PythonText(source.data, where=source.published_as).functions if file.endswith(".py") else None
     if python is not None and function not in python:
         lacks = f"{path} defines no function {function}"
-        missing.append(Missing(lacks, "entry", "name the function there is", essential=True))
+        missing.append(facts.essential(lacks, "entry", "name the function there is"))
     technique = f"{function} of {path} as published, {spec.get('language') or spec.get('languages')}"
     if not _writes(spec, (python or {}).get(function), stated):
-        kernel = Claimed("claimed.cu" if python is None else "claimed.py", source.data, function, technique, added)
+        kernel = facts.Claimed(
+            "claimed.cu" if python is None else "claimed.py", source.data, function, technique, added
+        )
         return replace(claim.lacking(*missing), claimed=kernel)
     if python is None:
         text = source.data.decode()
         data = definitions.of_cuda(text, name=claim.name, function=function, flags=claim.flags, stated=stated)
     else:
         data = definitions.into_destination(source.data, function, stated)
-    kernel = Claimed("claimed.py", data, entries.ENTRY, technique, "; ".join(filter(None, [added, _ADDED])))
+    kernel = facts.Claimed("claimed.py", data, entries.ENTRY, technique, "; ".join(filter(None, [added, _ADDED])))
     return replace(claim.lacking(*missing), claimed=kernel)
 
 
-def _too_much(kept: list[Original], file: str, spec: Mapping[str, Any]) -> list[Missing]:
+def _too_much(kept: list[facts.Original], file: str, spec: Mapping[str, Any]) -> list[facts.Missing]:
     """Return the reasons against an audit: several files, other bindings than torch's."""
     count = len([one for one in kept if one.file.endswith((".py", *joined.SOURCES, *joined.HEADERS))])
     text = f"{count} source files, some in Python, and a variant is one file"
-    missing = [Missing(text, file, "join them in one", essential=True)] if count > 1 else []
+    missing = [facts.essential(text, file, "join them in one")] if count > 1 else []
     return [*missing, *([_TVM] if spec.get("binding") == "tvm-ffi" else [])]
 
 

@@ -12,19 +12,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 from pathlib import PurePath
 
-from audit.claims.importers import entries, kernel_package, module_task
-from audit.claims.importers.imported import (
-    NO_COST,
-    NO_FIGURES,
-    Claimed,
-    Given,
-    Imported,
-    Original,
-    Reference,
-    Shapes,
-    Tolerance,
-    no_tolerance,
-)
+from audit.claims.importers import entries, facts, kernel_package, module_task
 from audit.claims.importers.material import Material
 from audit.claims.importers.python_text import PythonText, bound_by
 from audit.model import Harness
@@ -34,11 +22,11 @@ from audit.review.python_tree import last_name
 TAKES = "a folder with `build.toml`, CUDA or Triton sources, `torch-ext/<package>`, and a class in `benchmark.py`"
 LACKS = ("reference.py cost", "speedup")
 FILE, CALL, RIGHT, RESULT = "benchmark.py", "benchmark_", "verify_", "out"
-TOLERANCE = Tolerance(
+TOLERANCE = facts.Tolerance(
     1e-2, "torch.allclose of `kernels benchmark`, atol = 1e-2, which counts here in units of the result's rms, and rtol"
 )
 LIBRARY = "kernels.benchmarks"
-_NO_TOLERANCE = no_tolerance("the benchmark replaces torch.allclose by a comparison of its own")
+_NO_TOLERANCE = facts.no_tolerance("the benchmark replaces torch.allclose by a comparison of its own")
 STEPS = ("torch.allclose on one input, whose seed is fixed", "times of the kernel, and one time of the reference")
 ADDED = "the files of the package joined into one, its ops bound by pybind11, and the call of "
 _RUN = """
@@ -85,7 +73,7 @@ def matches(material: Material) -> bool:
     return bool(material.named(kernel_package.BUILD)) and bool(material.named(FILE))
 
 
-def read(material: Material, given: Given) -> Imported:
+def read(material: Material, given: facts.Given) -> facts.Imported:
     """Return the workloads of the first class of the benchmark, or of the one that `--row` names. Raises BadInput:
     several files of one kind, a workload of another form, or a package that one file cannot hold."""
     file, text, holder, beside = _benchmark(material, (given.row or 1) - 1)
@@ -98,7 +86,7 @@ def read(material: Material, given: Given) -> Imported:
     tolerance = None if replaced else TOLERANCE
     ways = {"file": file.file, "holder": found.holder, "workloads": found.names, "arguments": found.arguments}
     source = f"{functions}{_run(found, text)}".encode()
-    return Imported(
+    return facts.Imported(
         format="hugging_face",
         provenance=file.published_as,
         name=module_task.named_after(package),
@@ -106,18 +94,22 @@ def read(material: Material, given: Given) -> Imported:
         task=f"what {RIGHT}{found.names[0]} of original/{file.file} computes",
         dtype=text.dtype_of(found.setup),
         originals=(file, *beside.values(), *kept),
-        claimed=Claimed("claimed.py", source, entries.ENTRY, "the package as published", f"{ADDED}{found.call.name}"),
-        reference=Reference("benchmark", ways),
-        shapes=Shapes(shapes[-1], tuple(shapes[:-1]), tuple(shapes[:1])),
+        claimed=facts.Claimed(
+            "claimed.py", source, entries.ENTRY, "the package as published", f"{ADDED}{found.call.name}"
+        ),
+        reference=facts.Reference("benchmark", ways),
+        shapes=facts.Shapes(shapes[-1], tuple(shapes[:-1]), tuple(shapes[:1])),
         tolerance=tolerance,
         harness=Harness(destination=found.destination),
         steps=STEPS,
-        missing=(NO_COST, NO_FIGURES, *([] if tolerance else [_NO_TOLERANCE])),
+        missing=(facts.NO_COST, facts.NO_FIGURES, *([] if tolerance else [_NO_TOLERANCE])),
         choices=(f"workloads of {found.holder}: {named}; {found.others} others of {file.file} are left out",),
     )
 
 
-def _benchmark(material: Material, number: int) -> tuple[Original, PythonText, str, dict[PythonText, Original]]:
+def _benchmark(
+    material: Material, number: int
+) -> tuple[facts.Original, PythonText, str, dict[PythonText, facts.Original]]:
     """Return the file with that class of the benchmark, its text and the class, and the benchmark where it is another.
 
     A class without workloads of its own may have those of a class that the package `kernels` defines, whose file is

@@ -7,7 +7,7 @@ import tomllib
 from collections.abc import Mapping, Sequence
 
 from audit.claims.importers import entries, joined, joined_python, module_task, solutions
-from audit.claims.importers.imported import Original
+from audit.claims.importers.facts import Original
 from audit.claims.importers.material import Material
 from audit.model.errors import BadInput
 

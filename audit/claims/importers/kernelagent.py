@@ -10,7 +10,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 from audit.claims.importers import entries, module_task
-from audit.claims.importers.imported import NO_FIGURES, RMS, Claimed, Given, Imported, Original, Tolerance
+from audit.claims.importers.facts import NO_FIGURES, RMS, Claimed, Given, Imported, Original, Tolerance
 from audit.claims.importers.material import Material
 from audit.claims.importers.python_text import PythonText
 from audit.model import Harness

@@ -11,7 +11,7 @@ from dataclasses import replace
 from typing import Any
 
 from audit.claims.importers import module_task, published
-from audit.claims.importers.imported import NO_FIGURES, Figure, Given, Imported, Missing, Original
+from audit.claims.importers.facts import NO_FIGURES, Figure, Given, Imported, Missing, Original
 from audit.claims.importers.material import Material
 
 TAKES = "a task with `Model` and `get_inputs`, a solution with `ModelNew` (two `.py` files, a folder, or `kernel.json`)"

@@ -13,7 +13,7 @@ from dataclasses import replace
 from pathlib import PurePath
 
 from audit.claims.importers import entries, joined, joined_python, loaded_files, module_task, published
-from audit.claims.importers.imported import NO_FIGURES, RMS, Claimed, Given, Imported, Original, Tolerance
+from audit.claims.importers.facts import NO_FIGURES, RMS, Claimed, Given, Imported, Original, Tolerance
 from audit.claims.importers.material import Material
 from audit.claims.importers.python_text import PythonText
 from audit.model import Harness

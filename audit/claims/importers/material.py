@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any, TypeVar
 
 from audit.claims.importers import tables
-from audit.claims.importers.imported import Original
+from audit.claims.importers.facts import Original
 from audit.claims.importers.python_text import PythonText
 from audit.model import untrusted
 from audit.model.errors import BadInput

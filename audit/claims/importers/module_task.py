@@ -7,47 +7,33 @@ import re
 from collections.abc import Iterable
 from dataclasses import replace
 
-from audit.claims.importers import sizes
-from audit.claims.importers.imported import (
-    NO_COST,
-    NO_SHAPE,
-    NO_TASK,
-    RMS,
-    Claimed,
-    Imported,
-    Missing,
-    Original,
-    Reference,
-    Tolerance,
-)
+from audit.claims.importers import facts, sizes
 from audit.claims.importers.python_text import PythonText
 
-TOLERANCE = Tolerance(
-    1e-2, f"KernelBench's own: allclose with atol = rtol = 1e-2 for float32 in v0 and v0.1 (1e-4 later); {RMS}"
+TOLERANCE = facts.Tolerance(
+    1e-2, f"KernelBench's own: allclose with atol = rtol = 1e-2 for float32 in v0 and v0.1 (1e-4 later); {facts.RMS}"
 )
 TASK, SOLUTION = "task.py", "solution.py"
-NO_INPUTS = Missing(
+NO_INPUTS = facts.essential(
     "the task has no get_inputs that makes any, so its evaluation makes them in a way of its own",
     "original/task.py",
     "write get_inputs there, and a forward that takes them",
-    essential=True,
 )
-NO_INIT = Missing(
+NO_INIT = facts.essential(
     "get_init_inputs of the task is not made of constants",
     "reference.py get_init_inputs",
     "write there what it returns",
-    essential=True,
 )
 
 
 def imported(
     format_: str,
     *,
-    task: Original | None,
-    solution: Original,
+    task: facts.Original | None,
+    solution: facts.Original,
     shape: Iterable[tuple[str, int]] = (),
     kernel: str = "ModelNew",
-) -> Imported:
+) -> facts.Imported:
     """Return the record of such a claim, without figures; the tolerance is KernelBench's.
 
     Args:
@@ -60,16 +46,16 @@ def imported(
     """
     used = PythonText(solution.data, where=solution.published_as).used_by(kernel)
     name = named_after((task or solution).published_as)
-    claim = Imported(
+    claim = facts.Imported(
         format=format_,
         provenance=solution.published_as,
         name=name,
         title=name.replace("_", " "),
-        originals=(Original(SOLUTION, solution.data, solution.published_as),),
-        claimed=Claimed("claimed.py", solution.data, "forward", "class ModelNew as published"),
+        originals=(facts.Original(SOLUTION, solution.data, solution.published_as),),
+        claimed=facts.Claimed("claimed.py", solution.data, "forward", "class ModelNew as published"),
         tolerance=TOLERANCE,
     )
-    return claim.lacking(NO_TASK, NO_COST) if task is None else _with_task(claim, task, used, shape)
+    return claim.lacking(facts.NO_TASK, facts.NO_COST) if task is None else _with_task(claim, task, used, shape)
 
 
 def named_after(place: str) -> str:
@@ -79,10 +65,10 @@ def named_after(place: str) -> str:
     return "_".join(words)[:60].strip("_") or "imported"
 
 
-def absent(task: PythonText, function: str, *, where: str) -> list[Missing]:
+def absent(task: PythonText, function: str, *, where: str) -> list[facts.Missing]:
     """Return what a task lacks of a class `Model` and of that function; `where` is its name in words."""
     names = [name for name, there in (("Model", task.classes), (function, task.functions)) if name not in there]
-    return [Missing(f"{where} has no {name}", "reference.py", "write it there", essential=True) for name in names]
+    return [facts.essential(f"{where} has no {name}", "reference.py", "write it there") for name in names]
 
 
 def first_line(task: PythonText) -> str:
@@ -91,7 +77,9 @@ def first_line(task: PythonText) -> str:
     return (result or "").strip().partition("\n")[0].strip() or "what class Model of original/task.py computes"
 
 
-def _with_task(claim: Imported, stated: Original, solution: str, shape: Iterable[tuple[str, int]]) -> Imported:
+def _with_task(
+    claim: facts.Imported, stated: facts.Original, solution: str, shape: Iterable[tuple[str, int]]
+) -> facts.Imported:
     task = PythonText(stated.data, where=stated.published_as)
     replaced = {name: size for name, size in shape if name in task.integers}
     task = task.with_integers(replaced) if replaced else task
@@ -101,16 +89,16 @@ def _with_task(claim: Imported, stated: Original, solution: str, shape: Iterable
     made = task.returned("get_inputs")
     without = "get_inputs" not in task.functions or (made is not None and task.value(made) == [])
     missing = [
-        *([NO_INPUTS] if without else [] if shapes.emulated else [NO_SHAPE]),
+        *([NO_INPUTS] if without else [] if shapes.emulated else [facts.NO_SHAPE]),
         *([] if init_inputs is not None else [NO_INIT]),
-        NO_COST,
+        facts.NO_COST,
     ]
     return replace(
         claim.lacking(*missing),
         task=first_line(task),
         dtype=task.dtype_of("get_inputs"),
-        originals=(*claim.originals, Original(TASK, stated.data, stated.published_as)),
-        reference=Reference("module", {"file": TASK, "init_inputs": init_inputs or [], "fixed": fixed}),
+        originals=(*claim.originals, facts.Original(TASK, stated.data, stated.published_as)),
+        reference=facts.Reference("module", {"file": TASK, "init_inputs": init_inputs or [], "fixed": fixed}),
         shapes=shapes,
         choices=(*choices, *([f"sizes of the module, given by the user: {fixed}"] if fixed else [])),
     )

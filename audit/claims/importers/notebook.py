@@ -11,20 +11,7 @@ from dataclasses import replace
 from pathlib import PurePath
 from typing import Any
 
-from audit.claims.importers import entries, module_task, sizes
-from audit.claims.importers.imported import (
-    NO_COST,
-    NO_SHAPE,
-    RMS,
-    Claimed,
-    Given,
-    Imported,
-    Missing,
-    Original,
-    Reference,
-    Tolerance,
-    no_tolerance,
-)
+from audit.claims.importers import entries, facts, module_task, sizes
 from audit.claims.importers.material import Material
 from audit.claims.importers.notebook_cells import CudaText, cells, cuda_texts, printed
 from audit.claims.importers.notebook_script import COMPARED, TIMED, Built, Script, build_of, task_text
@@ -36,16 +23,13 @@ TAKES = "an `.ipynb` with a CUDA text, `load` or `load_inline`, and a comparison
 LACKS = ("reference.py cost",)
 TASK = "task.py"
 ALLCLOSE_RELATIVE = 1e-5
-_NO_BUILD = Missing("no cell builds this text with load or load_inline", "protocol.flags", "write the flags")
-_NO_CALL = Missing(
-    "no cell calls the kernel with plain names that are all its reference needs",
-    "reference.py",
-    "write the task",
-    essential=True,
+_NO_BUILD = facts.Missing("no cell builds this text with load or load_inline", "protocol.flags", "write the flags")
+_NO_CALL = facts.essential(
+    "no cell calls the kernel with plain names that are all its reference needs", "reference.py", "write the task"
 )
-_NO_REFERENCE = Missing("no cell compares or times anything else", "reference.py", "write the task", essential=True)
-_NO_BINDING = Missing("the text binds no function for Python", "variant", "add PYBIND11_MODULE to it", essential=True)
-_NO_TOLERANCE = no_tolerance("no cell compares with a tolerance")
+_NO_REFERENCE = facts.essential("no cell compares or times anything else", "reference.py", "write the task")
+_NO_BINDING = facts.essential("the text binds no function for Python", "variant", "add PYBIND11_MODULE to it")
+_NO_TOLERANCE = facts.no_tolerance("no cell compares with a tolerance")
 
 
 def matches(material: Material) -> bool:
@@ -53,7 +37,7 @@ def matches(material: Material) -> bool:
     return any(_is_notebook(document) for document in material.documents.values())
 
 
-def read(material: Material, given: Given) -> Imported:
+def read(material: Material, given: facts.Given) -> facts.Imported:
     """Return the claim of one CUDA text. Raises BadInput for no or several notebooks or texts, or a malformed cell."""
     names = [name for name, document in material.documents.items() if _is_notebook(document)]
     if len(names) != 1:
@@ -65,18 +49,18 @@ def read(material: Material, given: Given) -> Imported:
     built = build_of(text, script.built())
     name = module_task.named_after(PurePath(names[0]).name)
     figures, lacking = printed(material.documents[names[0]], given)
-    claim = Imported(
+    claim = facts.Imported(
         format="notebook",
         provenance=f"{names[0]} cell {text.cell}",
         name=name,
         title=name.replace("_", " "),
         task="what the notebook compares the kernel with",
         originals=(
-            Original("kernel.cu", data, f"{names[0]} cell {text.cell}, {text.name}"),
-            Original("notebook.ipynb", material.files[names[0]].read_bytes(), names[0]),
+            facts.Original("kernel.cu", data, f"{names[0]} cell {text.cell}, {text.name}"),
+            facts.Original("notebook.ipynb", material.files[names[0]].read_bytes(), names[0]),
         ),
         steps=tuple(f"cell {cell}: {' '.join(ast.unparse(call).split())[:160]}" for cell, call in script.calls(TIMED)),
-        missing=(NO_COST,),
+        missing=(facts.NO_COST,),
     ).with_figures(figures, lacking)
     claim = _with_kernel(claim, text, built, script)
     return claim.lacking(_NO_BUILD, _NO_CALL, _NO_TOLERANCE) if built is None else _with_task(claim, script, built)
@@ -86,7 +70,7 @@ def _is_notebook(document: Any) -> bool:
     return isinstance(document, dict) and isinstance(document.get("cells"), list)
 
 
-def _chosen(texts: list[CudaText], given: Given, where: str) -> CudaText:
+def _chosen(texts: list[CudaText], given: facts.Given, where: str) -> CudaText:
     """Return the text of the cell that the user names, or the only one."""
     several = list({one.text: one for one in reversed(texts)}.values())[::-1]
     fit = [one for one in several if given.row in (None, one.cell)]
@@ -107,7 +91,7 @@ def _bytes(text: CudaText, where: str) -> bytes:
     return data
 
 
-def _with_kernel(claim: Imported, text: CudaText, built: Built | None, script: Script) -> Imported:
+def _with_kernel(claim: facts.Imported, text: CudaText, built: Built | None, script: Script) -> facts.Imported:
     """Return the claim with its kernel: the text if it binds its functions, else the call that builds it."""
     bound = entries.bound(text.text)
     called = script.called(built) if built is not None else None
@@ -116,7 +100,7 @@ def _with_kernel(claim: Imported, text: CudaText, built: Built | None, script: S
     technique = f"the CUDA text of cell {text.cell} as published"
     if bound:
         entry = called.function if called is not None and called.function in bound else bound[0]
-        return replace(claim, claimed=Claimed("claimed.cu", text.text.encode(), entry, technique))
+        return replace(claim, claimed=facts.Claimed("claimed.cu", text.text.encode(), entry, technique))
     functions = _texts(built.argument("functions")) if built is not None and built.inline else []
     if not functions or built is None:
         return claim.lacking(_NO_BINDING)
@@ -126,7 +110,7 @@ def _with_kernel(claim: Imported, text: CudaText, built: Built | None, script: S
     data = entries.inline(text.text, cpp=declared, name=claim.name, functions=functions, flags=flags)
     data += f"\n\ndef {entries.ENTRY}(*arguments):\n    return _EXTENSION.{entry}(*arguments)\n".encode()
     added = "the call of load_inline that the notebook makes, and a function that calls what it builds"
-    return replace(claim, claimed=Claimed("claimed.py", data, entries.ENTRY, technique, added))
+    return replace(claim, claimed=facts.Claimed("claimed.py", data, entries.ENTRY, technique, added))
 
 
 def _texts(node: ast.expr | None) -> list[str]:
@@ -135,7 +119,7 @@ def _texts(node: ast.expr | None) -> list[str]:
     return [one.value for one in listed if isinstance(one, ast.Constant) and isinstance(one.value, str)]
 
 
-def _with_task(claim: Imported, script: Script, built: Built) -> Imported:
+def _with_task(claim: facts.Imported, script: Script, built: Built) -> facts.Imported:
     called, reference = script.called(built), script.reference(built)
     tolerance = _tolerance(script)
     claim = claim.lacking(*([] if tolerance else [_NO_TOLERANCE]))
@@ -152,15 +136,15 @@ def _with_task(claim: Imported, script: Script, built: Built) -> Imported:
         claim,
         task=f"what cell {reference[0]} compares the kernel with: {ast.unparse(reference[1])[:200]}",
         dtype=text.dtype_of("get_inputs"),
-        originals=(*claim.originals, Original(TASK, source.encode(), where)),
-        reference=Reference("function", {"file": TASK, "function": "reference"}),
+        originals=(*claim.originals, facts.Original(TASK, source.encode(), where)),
+        reference=facts.Reference("function", {"file": TASK, "function": "reference"}),
         shapes=shapes,
         choices=(*claim.choices, f"original/{TASK} is put together from the cells", *choices),
-        missing=(*claim.missing, *([] if shapes.emulated else [NO_SHAPE])),
+        missing=(*claim.missing, *([] if shapes.emulated else [facts.NO_SHAPE])),
     )
 
 
-def _tolerance(script: Script) -> Tolerance | None:
+def _tolerance(script: Script) -> facts.Tolerance | None:
     """Return the tolerance of the first comparison; torch.allclose's default where it names none."""
     _, call = next(script.calls(COMPARED), (0, None))
     if call is None:
@@ -169,5 +153,7 @@ def _tolerance(script: Script) -> Tolerance | None:
     value = named.value if isinstance(named, ast.Constant) else None
     result = ast.unparse(call)[:120]
     if isinstance(value, float) and 0.0 < value < 1.0:
-        return Tolerance(value, f"the notebook's own: {result}; {RMS}")
-    return Tolerance(ALLCLOSE_RELATIVE, f"the notebook's own, with torch.allclose's default rtol = 1e-5: {result}")
+        return facts.Tolerance(value, f"the notebook's own: {result}; {facts.RMS}")
+    return facts.Tolerance(
+        ALLCLOSE_RELATIVE, f"the notebook's own, with torch.allclose's default rtol = 1e-5: {result}"
+    )

@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
 
-from audit.claims.importers.imported import NO_FIGURES, Figure, Given, Missing
+from audit.claims.importers.facts import NO_FIGURES, Figure, Given, Missing
 from audit.claims.importers.published import ratio
 from audit.model import gpus, python_text
 from audit.model.errors import BadInput

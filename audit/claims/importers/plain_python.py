@@ -8,7 +8,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 from audit.claims.importers import bare_cu, joined, joined_python, loaded_files, module_task, python_text, solutions
-from audit.claims.importers.imported import NO_COST, NO_FIGURES, Claimed, Given, Imported, Original
+from audit.claims.importers.facts import NO_COST, NO_FIGURES, Claimed, Given, Imported, Original
 from audit.claims.importers.material import Material
 from audit.claims.importers.python_text import PythonText
 from audit.model import Harness

@@ -12,19 +12,7 @@ from dataclasses import replace
 from pathlib import PurePath
 from typing import Any
 
-from audit.claims.importers import entries, joined_python, module_task, popcorn_cases, popcorn_parts
-from audit.claims.importers.imported import (
-    NO_COST,
-    NO_FIGURES,
-    NO_TASK,
-    Claimed,
-    Given,
-    Imported,
-    Missing,
-    Original,
-    Reference,
-    no_tolerance,
-)
+from audit.claims.importers import entries, facts, joined_python, module_task, popcorn_cases, popcorn_parts
 from audit.claims.importers.material import Material
 from audit.claims.importers.popcorn_cases import MAKER, REFERENCE
 from audit.claims.importers.popcorn_parts import Parts
@@ -48,7 +36,7 @@ def matches(material: Material) -> bool:
     return any(_submits(one) for one in material.python.values()) or popcorn_parts.find(material) is not None
 
 
-def read(material: Material, given: Given) -> Imported:  # noqa: ARG001  # there are no figures to ask a unit of
+def read(material: Material, given: facts.Given) -> facts.Imported:  # noqa: ARG001  # there are no figures to ask a unit of
     """Return the submission with its task. Raises BadInput for several of either, or a `task.yml` that is none."""
     alone = material.written_in(_submits)
     parts = None if alone else popcorn_parts.find(material)
@@ -60,13 +48,13 @@ def read(material: Material, given: Given) -> Imported:  # noqa: ARG001  # there
     references = [parts.reference] if parts else material.written_in(lambda one: MAKER in one.functions)
     added = [popcorn_parts.ADDED if parts else ADDED, *([joined_python.ADDED] if others else [])]
     name = module_task.named_after(header.get("leaderboard") or material.paths[0].resolve().name)
-    imported = Imported(
+    imported = facts.Imported(
         format="popcorn",
         provenance=submission.published_as,
         name=name,
         title=f"popcorn leaderboard {header.get('leaderboard', name)}, a submission",
-        originals=(Original("submission.py", submission.data, submission.published_as),),
-        claimed=Claimed(
+        originals=(facts.Original("submission.py", submission.data, submission.published_as),),
+        claimed=facts.Claimed(
             "claimed.py",
             parts.source(data) if parts else entries.of_one_tuple(data, ENTRY),
             entries.ENTRY,
@@ -74,9 +62,9 @@ def read(material: Material, given: Given) -> Imported:  # noqa: ARG001  # there
             added="; ".join(added),
         ),
         steps=tuple(f"leaderboard {key}: {value}" for key, value in header.items()),
-        missing=(NO_COST, NO_FIGURES, *([_UTILS] if left else [])),
+        missing=(facts.NO_COST, facts.NO_FIGURES, *([_UTILS] if left else [])),
     )
-    return _with_task(imported, material, references, parts) if references else imported.lacking(NO_TASK)
+    return _with_task(imported, material, references, parts) if references else imported.lacking(facts.NO_TASK)
 
 
 def _submits(text: PythonText) -> bool:
@@ -84,7 +72,9 @@ def _submits(text: PythonText) -> bool:
     return ENTRY in text.functions or ENTRY in text.assigned
 
 
-def _with_task(imported: Imported, material: Material, references: list[Original], parts: Parts | None) -> Imported:
+def _with_task(
+    imported: facts.Imported, material: Material, references: list[facts.Original], parts: Parts | None
+) -> facts.Imported:
     reference = replace(material.only(references, what="reference"), file="reference.py")
     text = material.python[reference.published_as]
     there = {PurePath(name).name: name for name in reversed(material.python)}
@@ -109,7 +99,7 @@ def _with_task(imported: Imported, material: Material, references: list[Original
     missing += [] if parts or REFERENCE in text.functions else [_NO_REFERENCE]
     missing += [_SEVERAL_GPUS] if "torch.distributed" in text.text else []
     missing += [
-        Missing(f"{module}.py is not beside the reference", f"original/{module}.py", _STAND_IN.format(module))
+        facts.Missing(f"{module}.py is not beside the reference", f"original/{module}.py", _STAND_IN.format(module))
         for module, file in beside.items()
         if file is None
     ]
@@ -120,7 +110,9 @@ def _with_task(imported: Imported, material: Material, references: list[Original
         task=(result or "").strip().partition("\n")[0] or f"what {names} of original/reference.py computes",
         dtype=text.dtype_of(MAKER),
         originals=(*imported.originals, reference, *kept, *stated, *(parts.callers if parts else ())),
-        reference=Reference("parts", {**options, "parts": parts.right}) if parts else Reference("data", options),
+        reference=facts.Reference("parts", {**options, "parts": parts.right})
+        if parts
+        else facts.Reference("data", options),
         shapes=shapes,
         tolerance=tolerance,
         harness=Harness(destination=_destination(text)),
@@ -129,18 +121,17 @@ def _with_task(imported: Imported, material: Material, references: list[Original
     )
 
 
-_NO_TOLERANCE = no_tolerance("reference.py compares in a way of its own")
-_OF_A_PROPERTY = Missing(
+_NO_TOLERANCE = facts.no_tolerance("reference.py compares in a way of its own")
+_OF_A_PROPERTY = facts.essential(
     "check_implementation asks for a property and never calls ref_kernel, so that another result may be right too",
     "original/reference.py",
     "write a ref_kernel with the one right result, and call it there",
-    essential=True,
 )
-_NO_TASK_YML = Missing("there is no task.yml", "shapes", "write the arguments of generate_input", essential=True)
-_NO_REFERENCE = Missing(f"reference.py has no {REFERENCE}", "original/reference.py", "write it there", essential=True)
-_SEVERAL_GPUS = Missing("the task runs on several GPUs at once", "reference.py", "an audit has one GPU", essential=True)
+_NO_TASK_YML = facts.essential("there is no task.yml", "shapes", "write the arguments of generate_input")
+_NO_REFERENCE = facts.essential(f"reference.py has no {REFERENCE}", "original/reference.py", "write it there")
+_SEVERAL_GPUS = facts.essential("the task runs on several GPUs at once", "reference.py", "an audit has one GPU")
 _STAND_IN = "put it there as original/{}.py and name it in reference.py; until then its names mean nothing"
-_UTILS = Missing("the submission imports utils", "claimed.py", "give utils.py of the leaderboard too", essential=True)
+_UTILS = facts.essential("the submission imports utils", "claimed.py", "give utils.py of the leaderboard too")
 
 
 def _destination(text: PythonText) -> int | None:

@@ -13,7 +13,7 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from audit.claims.importers import entries, published, sizes
-from audit.claims.importers.imported import RMS, Original, Shapes, Tolerance
+from audit.claims.importers.facts import RMS, Original, Shapes, Tolerance
 from audit.claims.importers.material import Material
 from audit.claims.importers.python_text import PythonText
 from audit.model import python_text

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from audit.claims.importers import entries, published
-from audit.claims.importers.imported import RMS, Missing, Original, Tolerance
+from audit.claims.importers.facts import RMS, Missing, Original, Tolerance
 from audit.claims.importers.material import Material
 from audit.claims.importers.python_text import PythonText
 

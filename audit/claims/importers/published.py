@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from audit.claims.importers.imported import Figure, Given, Missing
+from audit.claims.importers.facts import Figure, Given, Missing
 from audit.model import gpus
 from audit.model.errors import BadInput
 

@@ -13,20 +13,7 @@ from dataclasses import replace
 from pathlib import PurePath
 from typing import Any
 
-from audit.claims.importers import autograd_text, entries, module_task, sizes
-from audit.claims.importers.imported import (
-    NO_COST,
-    NO_FIGURES,
-    NO_SHAPE,
-    RMS,
-    Claimed,
-    Given,
-    Imported,
-    Original,
-    Reference,
-    Shapes,
-    Tolerance,
-)
+from audit.claims.importers import autograd_text, entries, facts, module_task, sizes
 from audit.claims.importers.material import Material
 from audit.claims.importers.python_text import PythonText
 from audit.model.errors import BadInput
@@ -36,7 +23,7 @@ LACKS = ("reference.py cost", "speedup")
 FORWARD, BACKWARD, FUNCTION = "forward", "backward", "forward_fn"
 ADDED = f"a function of the forward pass's arguments with the statements of {autograd_text.CLASS}.backward"
 FLAGS = ("-O3", "--use_fast_math")
-TOLERANCE = Tolerance(1e-5, f"robust-kbench's default, atol = rtol = 1e-5; {RMS}")
+TOLERANCE = facts.Tolerance(1e-5, f"robust-kbench's default, atol = rtol = 1e-5; {facts.RMS}")
 
 
 def matches(material: Material) -> bool:
@@ -45,7 +32,7 @@ def matches(material: Material) -> bool:
     return any(PurePath(name).name in tasks and FUNCTION in one.functions for name, one in material.python.items())
 
 
-def read(material: Material, given: Given) -> Imported:  # noqa: ARG001  # there are no figures to ask a unit of
+def read(material: Material, given: facts.Given) -> facts.Imported:  # noqa: ARG001  # there are no figures to ask a unit of
     """Return the task with its kernel. Raises BadInput for no or several of them, or a broken configuration."""
     kernel, way = _kernel(material)
     task = _original(material, _task(way))
@@ -58,20 +45,20 @@ def read(material: Material, given: Given) -> Imported:  # noqa: ARG001  # there
     folder = material.paths[0].resolve().name
     name = module_task.named_after(folder)
     claimed, reference = _claimed(kernel, text, way)
-    return Imported(
+    return facts.Imported(
         format="robust_kbench",
         provenance=f"{folder}: {kernel.published_as}",
         name=name,
         title=f"robust-kbench, {name.replace('_', ' ')}, {way}",
         task=module_task.first_line(text),
         dtype=text.dtype_of("get_inputs"),
-        originals=(task, *config, Original(f"{way}.cu", kernel.data, kernel.published_as)),
+        originals=(task, *config, facts.Original(f"{way}.cu", kernel.data, kernel.published_as)),
         claimed=claimed,
         reference=replace(reference, options={"file": task.file, "settings": settings, **reference.options}),
         shapes=shapes,
         flags=FLAGS,
         tolerance=TOLERANCE,
-        missing=(NO_COST, NO_FIGURES, *([] if shapes.emulated else [NO_SHAPE]), *absent),
+        missing=(facts.NO_COST, facts.NO_FIGURES, *([] if shapes.emulated else [facts.NO_SHAPE]), *absent),
         choices=(
             *(f"{key}: robust-kbench's default" for key in ("tolerance", "protocol.flags")),
             *_left(material, kernel),
@@ -88,7 +75,7 @@ def _config(way: str) -> str:
     return f"config_{way}.json"
 
 
-def _kernel(material: Material) -> tuple[Original, str]:
+def _kernel(material: Material) -> tuple[facts.Original, str]:
     """Return the kernel and whether it is a forward or a backward one; of both in a folder, the forward one."""
     kernels = [material.original(name) for name in material.named(".cu")]
     back = [one for one in kernels if BACKWARD in entries.bound(one.data.decode())]
@@ -97,25 +84,25 @@ def _kernel(material: Material) -> tuple[Original, str]:
     return material.only(kernels, what=f"{way} kernel (.cu)"), way
 
 
-def _left(material: Material, kernel: Original) -> list[str]:
+def _left(material: Material, kernel: facts.Original) -> list[str]:
     """Return that the folder's other kernel is a claim of its own."""
     others = [name for name in material.named(".cu") if name != kernel.published_as]
     beside = f"{_task(BACKWARD)} {_config(BACKWARD)}"
     return [f"{name} is left out: a claim of its own, audit import {name} {beside}" for name in others]
 
 
-def _claimed(kernel: Original, text: PythonText, way: str) -> tuple[Claimed, Reference]:
+def _claimed(kernel: facts.Original, text: PythonText, way: str) -> tuple[facts.Claimed, facts.Reference]:
     """Return the kernel as it is called, and the task without its file."""
     how = f"{way}.cu as published"
     if way == FORWARD:
-        return Claimed("claimed.cu", kernel.data, way, how), Reference("functional", {"function": FUNCTION})
+        return facts.Claimed("claimed.cu", kernel.data, way, how), facts.Reference("functional", {"function": FUNCTION})
     found = autograd_text.backward(text, call=f"_EXTENSION.{BACKWARD}")
     built = entries.inline(kernel.data.decode(), cpp="", name=BACKWARD, functions=None, flags=FLAGS)
-    claimed = Claimed("claimed.py", built + f"\n\n{found.text}".encode(), entries.ENTRY, how, ADDED)
-    return claimed, Reference("backward", {"function": FUNCTION, "wanted": found.wanted})
+    claimed = facts.Claimed("claimed.py", built + f"\n\n{found.text}".encode(), entries.ENTRY, how, ADDED)
+    return claimed, facts.Reference("backward", {"function": FUNCTION, "wanted": found.wanted})
 
 
-def _original(material: Material, file: str) -> Original:
+def _original(material: Material, file: str) -> facts.Original:
     found = [material.original(name) for name in material.files if PurePath(name).name == file]
     return material.only(found, what=file)
 
@@ -150,7 +137,7 @@ def _integers(settings: Mapping[str, Any]) -> dict[str, int]:
 
 def _shapes(
     text: PythonText, settings: Settings | None, others: list[dict[str, int]], sources: list[str]
-) -> tuple[Shapes, list[str]]:
+) -> tuple[facts.Shapes, list[str]]:
     """Return the integers of the configuration as sizes; those of the file where there is no configuration."""
     if settings is None:
         return sizes.of_module(text, apart=[FUNCTION], made_with=["get_init_inputs"], sources=sources)

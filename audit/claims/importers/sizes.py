@@ -6,7 +6,7 @@ import ast
 import math
 from collections.abc import Collection, Iterable, Mapping
 
-from audit.claims.importers.imported import Shapes
+from audit.claims.importers.facts import Shapes
 from audit.claims.importers.python_text import PythonText
 from audit.claims.shapes.counting import candidates
 from audit.claims.shapes.numbers import demanded, named

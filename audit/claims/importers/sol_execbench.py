@@ -6,7 +6,7 @@ Facts: `docs/definition.md`, `docs/solution.md` and `docs/workload.md` of NVIDIA
 from __future__ import annotations
 
 from audit.claims.importers import flashinfer_bench, published, solutions
-from audit.claims.importers.imported import Given, Imported, Tolerance
+from audit.claims.importers.facts import Given, Imported, Tolerance
 from audit.claims.importers.material import Material
 from audit.claims.importers.solutions import Workload
 

@@ -12,7 +12,7 @@ from typing import Any
 
 from audit.claims.importers import definitions, published
 from audit.claims.importers.definitions import Definition, Document
-from audit.claims.importers.imported import Figure, Given, Original
+from audit.claims.importers.facts import Figure, Given, Original
 from audit.claims.importers.material import Material
 from audit.model import untrusted
 from audit.model.claim import MOST_SIZE

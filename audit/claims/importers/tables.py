@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from audit.claims.importers import rows, rows_json
-from audit.claims.importers.imported import Given, Original
+from audit.claims.importers.facts import Given, Original
 from audit.claims.importers.rows import Rejected, Rows, listed, wanted
 from audit.model.errors import BadInput
 from audit.model.untrusted import Damaged, opened

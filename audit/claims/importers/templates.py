@@ -7,7 +7,7 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from audit.claims.importers.entries import variable
-from audit.claims.importers.imported import Reference
+from audit.claims.importers.facts import Reference
 
 MOST_COLUMNS = 80
 _HEAD = '''"""The task of an imported claim; `claim.toml` names it.

@@ -13,7 +13,7 @@ from pathlib import Path
 
 from audit import claims
 from audit.claims.importers import templates
-from audit.claims.importers.imported import Claimed, Figure, Imported
+from audit.claims.importers.facts import Claimed, Figure, Imported
 from audit.model import Harness, sanitizer
 from audit.model.errors import BadInput
 

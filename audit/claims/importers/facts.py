@@ -146,8 +146,13 @@ class Missing:
         return self.worded()
 
 
+def essential(what: str, key: str, how: str) -> Missing:
+    """Return a fact without which no audit is possible."""
+    return Missing(what, key, how, essential=True)
+
+
 SHAPE = ("shape", "NAME=SIZE")
-NO_TASK = Missing("no task was found", "reference.py", "give the file with the reference too", essential=True)
+NO_TASK = essential("no task was found", "reference.py", "give the file with the reference too")
 NO_SHAPE = Missing("no shape is told", "shapes.emulated", essential=True, argument=SHAPE)
 NO_GPU = Missing("the GPU of the figures is not told", "speedup.gpu", argument=("gpu", "NAME"))
 NO_FIGURES = Missing("no published figures", "speedup", argument=("claimed", "GPU=RATIO"))
