@@ -10,7 +10,7 @@ import shlex
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import Protocol
+from typing import Any, Protocol
 
 from audit.claims.importers import (
     archive,
@@ -113,29 +113,33 @@ def _with_given(imported: Imported, given: Given) -> Imported:
     """Return the same with what the user says. Raises BadInput: a tolerance or a ratio that is none, or a size that the
     claim does not name."""
     if given.tolerance is not None:
+        value = f"{given.tolerance:g}"
         if not 0 <= given.tolerance < math.inf:
-            typed = given.named("tolerance", f"{given.tolerance:g}")
-            raise BadInput(f"{typed}: a tolerance is finite and not negative")
-        found = replace(imported, tolerance=Tolerance(given.tolerance, GIVEN))
-        imported = _chosen(_without(found, "tolerance"), "tolerance", f"{given.tolerance:g}")
-    if given.claimed:
-        figures = [_figure(gpu, ratio, given) for gpu, ratio in given.claimed if ratio is not None]
-        named = tuple(_known(gpu, given) for gpu, ratio in given.claimed if ratio is None)
-        imported = replace(imported, gpus=named, figures=(*figures, *imported.figures))
-        imported = _without(imported, "speedup") if figures else imported
-        imported = _chosen(imported, "gpus", ", ".join(named)) if named else imported
-    imported = _with_flags(imported, given) if given.flags else imported
+            raise BadInput(f"{given.named('tolerance', value)}: a tolerance is finite and not negative")
+        imported = _supplied(imported, "tolerance", value, tolerance=Tolerance(given.tolerance, GIVEN))
+    if figures := [_figure(gpu, ratio, given) for gpu, ratio in given.claimed if ratio is not None]:
+        imported = replace(_without(imported, "speedup"), figures=(*figures, *imported.figures))
+    if named := tuple(_known(gpu, given) for gpu, ratio in given.claimed if ratio is None):
+        imported = _supplied(imported, "gpus", ", ".join(named), gpus=named)
+    if given.flags:
+        value = " ".join(given.flags)
+        if imported.claimed is not None and imported.claimed.file.endswith(".py"):
+            typed = given.named("flags", value)
+            raise BadInput(f"{typed}: {imported.provenance} is Python and passes its own flags")
+        joined = imported.format == "bare_cu"  # what stands in one file needs no folder of `-I` more
+        flags = tuple(flag for flag in given.flags if not (joined and flag.startswith("-I")))
+        imported = _supplied(imported, "protocol.flags", value, flags=flags)
     return _with_shape(imported, given) if given.shape else imported
 
 
-def _with_flags(imported: Imported, given: Given) -> Imported:
-    """Return the claim with the user's flags for the compiler; files that were joined need no folder of `-I` more."""
-    if imported.claimed is not None and imported.claimed.file.endswith(".py"):
-        typed = given.named("flags", " ".join(given.flags))
-        raise BadInput(f"{typed}: {imported.provenance} is Python and passes its own flags")
-    flags = tuple(flag for flag in given.flags if imported.format != "bare_cu" or not flag.startswith("-I"))
-    imported = _without(replace(imported, flags=flags), "protocol.flags")
-    return _chosen(imported, "protocol.flags", " ".join(given.flags))
+def _supplied(imported: Imported, key: str, value: str, **changed: Any) -> Imported:
+    """Return the claim with the user's value of a key as what was chosen, in place of the importer's choice of it."""
+    others = (one for one in imported.choices if not one.startswith(f"{key}:"))
+    return replace(_without(imported, key), choices=(f"{key}: {value}, {GIVEN}", *others), **changed)
+
+
+def _without(imported: Imported, *keys: str) -> Imported:
+    return replace(imported, missing=tuple(one for one in imported.missing if one.key not in keys))
 
 
 def _figure(text: str, ratio: float, given: Given) -> Figure:
@@ -157,10 +161,6 @@ def _to_type(imported: Imported, sources: Sequence[Path], folder: Path) -> str |
     return f"{typed} {' '.join(options)}" if keys and {*keys} <= {*SHOWN} else None
 
 
-def _without(imported: Imported, key: str) -> Imported:
-    return replace(imported, missing=tuple(one for one in imported.missing if one.key != key))
-
-
 def _known(gpu: str, given: Given) -> str:
     """Return the GPU of our table that a name means. Raises BadInput for none: its limits are not known."""
     name = published.gpu_named(gpu)
@@ -168,12 +168,6 @@ def _known(gpu: str, given: Given) -> str:
         typed = given.named("claimed", gpu[:40])
         raise BadInput(f"{typed}: write GPU=RATIO, or one of {', '.join(gpus.table())} alone")
     return name
-
-
-def _chosen(imported: Imported, key: str, value: str) -> Imported:
-    """Return the claim with the user's value of a key as what was chosen, in place of the importer's choice of it."""
-    others = (one for one in imported.choices if not one.startswith(f"{key}:"))
-    return replace(imported, choices=(f"{key}: {value}, {GIVEN}", *others))
 
 
 def _with_shape(imported: Imported, given: Given) -> Imported:
@@ -194,19 +188,20 @@ def _with_shape(imported: Imported, given: Given) -> Imported:
     if unstated or (imported.shapes is not None and wanted != known):
         imported = _proposed_anew(imported, wanted)
     text = ", ".join(f"{name} = {size}" for name, size in named.items() if name in known)
-    return _chosen(imported, "shapes.claimed", text) if text else imported
+    return _supplied(imported, "shapes.claimed", text) if text else imported
 
 
 def _proposed_anew(imported: Imported, wanted: Mapping[str, int]) -> Imported:
-    texts = [one.data.decode("utf-8", errors="replace") for one in imported.originals]
-    found, choices = sizes.smaller(wanted, sources=texts)
-    known = dict(imported.shapes.claimed) if imported.shapes else None
-    published_at = [
-        one if one.shape or one.concluded == GIVEN or known == sizes.PLAIN else replace(one, shape=known)
-        for one in imported.figures
-    ]
-    imported = replace(imported, figures=tuple(published_at))
-    others = imported.shapes.others if imported.shapes else ()
-    shapes = Shapes(found.claimed, others, found.emulated, emulated_by="importer")
-    kept = [one for one in imported.choices if not one.startswith("shapes.emulated:")]
-    return _without(_without(replace(imported, shapes=shapes, choices=(*choices, *kept)), "shapes.emulated"), "shapes")
+    found, choices = sizes.smaller(wanted, sources=[one.data.decode(errors="replace") for one in imported.originals])
+    before = imported.shapes
+    published_at = None if before is None or before.claimed == sizes.PLAIN else dict(before.claimed)
+    figures = (
+        one if one.shape or one.concluded == GIVEN else replace(one, shape=published_at) for one in imported.figures
+    )
+    kept = (one for one in imported.choices if not one.startswith("shapes.emulated:"))
+    return replace(
+        _without(imported, "shapes.emulated", "shapes"),
+        shapes=Shapes(found.claimed, before.others if before else (), found.emulated, emulated_by="importer"),
+        figures=tuple(figures),
+        choices=(*choices, *kept),
+    )

@@ -7,7 +7,7 @@ or says in another way, has no least work here: nothing is guessed.
 from __future__ import annotations
 
 import ast
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass
 from functools import partial
 from math import prod
@@ -16,11 +16,11 @@ import numpy as np
 import pandas as pd
 
 from audit.model import python_text
-from audit.review.python_constants import INTEGERS, computed
+from audit.review.python_constants import Constants, NotConstant
+from audit.review.python_tree import last_name
 from audit.review.rule import names
 
 Shape = tuple[int, ...]
-Value = int | Shape
 RANDOM = ("rand", "randn")
 LARGEST = 1 << 40
 ITEM_BYTES = 4
@@ -131,29 +131,18 @@ _KNOWN: tuple[tuple[Collection[str], Callable[[Sequence[Shape]], Work | None]], 
 def inputs_of(tree: ast.Module) -> tuple[Shape, ...] | None:
     """Return one shape an input; None unless every input is random float32 of a shape the text fixes."""
     function = next((one for one in tree.body if isinstance(one, ast.FunctionDef) and one.name == "get_inputs"), None)
-    if function is None:
+    result = next((one.value for one in function.body if isinstance(one, ast.Return)), None) if function else None
+    if function is None or not isinstance(result, ast.List | ast.Tuple):
         return None
-    known = _constants(tree.body, {})
-    tensors: dict[str, Shape] = {}
-    for statement in function.body:
-        if isinstance(statement, ast.Assign) and isinstance(statement.targets[0], ast.Name):
-            shape = _random(statement.value, known)
-            if shape is None:
-                known = _constants([statement], known)
-            else:
-                tensors[statement.targets[0].id] = shape
-        elif isinstance(statement, ast.Return) and isinstance(statement.value, ast.List | ast.Tuple):
-            return _all(statement.value.elts, tensors, known)
-    return None
+    known = Constants(tree, within=[function])
+    bound = [(last_name(one.targets[0]), one.value) for one in function.body if isinstance(one, ast.Assign)]
+    tensors = {name: shape for name, value in bound if (shape := _random(value, known)) is not None}
+    made = (tensors.get(one.id) if isinstance(one, ast.Name) else _random(one, known) for one in result.elts)
+    found = tuple(shape for shape in made if shape is not None)
+    return found if len(found) == len(result.elts) else None
 
 
-def _all(entries: list[ast.expr], tensors: Mapping[str, Shape], known: Mapping[str, Value]) -> tuple[Shape, ...] | None:
-    shapes = [tensors.get(one.id) if isinstance(one, ast.Name) else _random(one, known) for one in entries]
-    found = tuple(shape for shape in shapes if shape is not None)
-    return found if len(found) == len(entries) else None
-
-
-def _random(result: ast.expr, known: Mapping[str, Value]) -> Shape | None:
+def _random(result: ast.expr, known: Constants) -> Shape | None:
     """Return the shape of `torch.rand(...)` or `torch.randn(...)`, also with `.cuda()` behind it; float32 only."""
     if not isinstance(result, ast.Call) or not isinstance(result.func, ast.Attribute):
         return None
@@ -162,35 +151,10 @@ def _random(result: ast.expr, known: Mapping[str, Value]) -> Shape | None:
     torch = isinstance(result.func.value, ast.Name) and result.func.value.id == "torch"
     if not torch or result.func.attr not in RANDOM or any(one.arg not in ("device", None) for one in result.keywords):
         return None
-    sizes: list[int] = []
-    for argument in result.args:
-        value = _value(argument.value if isinstance(argument, ast.Starred) else argument, known)
-        if value is None:
-            return None
-        sizes += value if isinstance(value, tuple) else (value,)
-    return tuple(sizes) if sizes and min(sizes) > 0 and prod(sizes) < LARGEST else None
-
-
-def _constants(statements: list[ast.stmt], known: Mapping[str, Value]) -> dict[str, Value]:
-    """Return names that are given an integer or a tuple of integers."""
-    found = dict(known)
-    for one in statements:
-        if isinstance(one, ast.Assign) and isinstance(one.targets[0], ast.Name):
-            value = _value(one.value, found)
-            if value is None:
-                found.pop(one.targets[0].id, None)
-            else:
-                found[one.targets[0].id] = value
-    return found
-
-
-def _value(result: ast.expr, known: Mapping[str, Value]) -> Value | None:
-    if isinstance(result, ast.Tuple | ast.List):
-        parts = [_value(one, known) for one in result.elts]
-        whole = tuple(part for part in parts if isinstance(part, int))
-        return whole if len(whole) == len(parts) else None
-    if isinstance(result, ast.Name):
-        return known.get(result.id)
-    numbers = {name: value for name, value in known.items() if isinstance(value, int)}
-    value = computed(result, numbers, INTEGERS, largest=LARGEST)
-    return value if isinstance(result, ast.Constant) or value is None or abs(value) < LARGEST else None
+    try:
+        given = [known.value(one.value if isinstance(one, ast.Starred) else one) for one in result.args]
+    except NotConstant:
+        return None
+    sizes = [size for one in given for size in (one if isinstance(one, list) else [one])]
+    whole = bool(sizes) and all(type(size) is int and size > 0 for size in sizes)
+    return tuple(sizes) if whole and prod(sizes) < LARGEST else None
