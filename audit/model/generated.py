@@ -45,3 +45,23 @@ class GeneratedRepair(Frozen):
 
     variant: Variant
     change: Change
+
+
+def replaced(text: str, start: int, end: int, new: str, *, what: str) -> list[Change]:
+    """Return the change of a source between two offsets; none where its lines are too long or too many to show."""
+    first, past = text.rfind("\n", 0, start) + 1, text.find("\n", end)
+    past = len(text) if past < 0 else past
+    changed = text[first:start] + new + text[end:past]
+    return _shown(text.count("\n", 0, start) + 1, text[first:past].split("\n"), changed.split("\n"), what)
+
+
+def inserted(line: int, added: str, *, what: str) -> list[Change]:
+    """Return the change that puts a line before the one of that number; none where it is too long to show."""
+    return _shown(line, [], [added], what)
+
+
+def _shown(line: int, removed: list[str], added: list[str], what: str) -> list[Change]:
+    short = all(len(one) <= MOST_CHARACTERS for one in (*removed, *added))
+    readable = all(one.replace("\t", "").rstrip("\r").isprintable() for one in (*removed, *added))
+    shown = short and readable and max(len(removed), len(added)) <= MOST_LINES
+    return [Change(what=what, line=line, removed=tuple(removed), added=tuple(added))] if shown else []

@@ -15,7 +15,7 @@ from typing import Any
 import pytest
 
 from audit.claims import importers
-from audit.claims.importers import archive, tables, templates, writer
+from audit.claims.importers import archive, entries, tables, writer
 from audit.claims.importers.facts import Imported
 from audit.model.errors import BadInput
 from tests.importers import published
@@ -103,7 +103,7 @@ def test_imports(tmp_path: Path) -> None:
             taken += 1
             tomllib.loads(writer.claim_toml(found, name="fuzzed"))
             if found.reference is not None:
-                compile(templates.reference_py(found.reference), "reference.py", "exec")
+                compile(entries.reference_py(found.reference), "reference.py", "exec")
             if found.auditable and taken % 12 == 0:
                 written += 1
                 shutil.rmtree(writer.write(found, tmp_path / "claim"))

@@ -10,8 +10,8 @@ import torch
 
 from audit.claims import importers
 from audit.claims.importers import writer
+from audit.claims.importers.entries import reference_py
 from audit.claims.importers.facts import Given, Imported
-from audit.claims.importers.templates import reference_py
 from audit.model.errors import BadInput
 from audit.run.oracle import load_reference
 from tests.importers import published

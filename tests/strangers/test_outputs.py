@@ -25,7 +25,8 @@ from audit.apps.selftest.command import matrix
 from audit.apps.selftest.record import SelfTest, read, to_json
 from audit.build.notes import failed_note
 from audit.claims import ClaimFolder
-from audit.claims.importers import templates, writer
+from audit.claims.importers import entries as code
+from audit.claims.importers import writer
 from audit.claims.importers.facts import Figure, Imported, Missing, Original, Reference
 from audit.model import Record
 from audit.model.errors import CompileError
@@ -212,7 +213,7 @@ def test_an_imported_claim(text: str) -> None:
     }
     reference = imported(text).reference
     assert reference is not None
-    source = templates.reference_py(reference)
+    source = code.reference_py(reference)
     compile(source, "reference.py", "exec")
 
 

@@ -15,7 +15,6 @@ from audit.apps.commands.run import FAILED, progress
 from audit.apps.pr import claim, documents
 from audit.apps.pr.documents import SLOWER, Against, against
 from audit.claims.importers.facts import Given
-from audit.apps.pr.against import SLOWER, Against, against
 from audit.model import Record
 from audit.report import markdown, terminal
 from audit.report.formats import DEFAULT, Form

@@ -76,7 +76,7 @@ class Claimed:
 
 @dataclass(frozen=True)
 class Reference:
-    """A template of `audit.claims.importers.templates.CONTRACTS` for the claim's `reference.py`, and what fills it."""
+    """A template of `audit.claims.importers.entries.CONTRACTS` for the claim's `reference.py`, and what fills it."""
 
     contract: str
     options: Mapping[str, Any] = field(default_factory=dict)

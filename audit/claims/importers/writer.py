@@ -12,7 +12,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 
 from audit import claims
-from audit.claims.importers import templates
+from audit.claims.importers import entries
 from audit.claims.importers.facts import Claimed, Figure, Imported
 from audit.model import Harness, sanitizer
 from audit.model.errors import BadInput
@@ -50,7 +50,7 @@ def _fill(folder: Path, imported: Imported) -> None:
     (folder / "original").mkdir(parents=True)
     (folder / "claim.toml").write_text(claim_toml(imported, name=folder.name), encoding="utf-8")
     if imported.reference is not None:
-        text = templates.reference_py(imported.reference)
+        text = entries.reference_py(imported.reference)
         (folder / "reference.py").write_text(text, encoding="utf-8")
     if imported.claimed is not None:
         (folder / imported.claimed.file).write_bytes(imported.claimed.data)

@@ -9,22 +9,31 @@ with anything.
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from typing import Any
 
 from tree_sitter import Node
 
 from audit.model import Finding
-from audit.model.generated import Change
+from audit.model.generated import Change, inserted, replaced
 from audit.review.cuda_grammar import operator
 from audit.review.cuda_reading import CudaReading
 from audit.review.cuda_source import Function
-from audit.review.repairs.lines import inserted, replaced, reports
 from audit.review.values import COMPARISONS, ThreadValues
 
 RACE = "race-shared"
 _BARRIER = "__syncthreads();"
 _BRANCHES = ("if_statement", "for_statement", "while_statement", "do_statement", "switch_statement")
 _ENDS = ("return_statement", "break_statement", "continue_statement")
+
+
+def reports(proved: Sequence[Finding], kinds: Sequence[str]) -> Iterator[dict[str, Any]]:
+    """Yield the reports of an access checker that have one of those kinds and a line."""
+    for finding in proved:
+        listed = finding.evidence.get("reports") if finding.probe == "memory_access" else None
+        for one in listed if isinstance(listed, list) else ():
+            if isinstance(one, dict) and one.get("kind") in kinds and isinstance(one.get("line"), int):
+                yield one
 
 
 def barrier(reading: CudaReading, proved: Sequence[Finding]) -> list[Change]:
@@ -118,7 +127,7 @@ def _stricter(reading: CudaReading, node: Node, sizes: list[str]) -> list[Change
     if right is None or sign is None or sign.type not in STRICT or reading.text(right) not in sizes:
         return []
     what = f"comparison {STRICT[sign.type]} on line {reading.line(node)}"
-    return replaced(reading.source, sign.start_byte, sign.end_byte, STRICT[sign.type], what=what)
+    return replaced(reading.source.text, sign.start_byte, sign.end_byte, STRICT[sign.type], what=what)
 
 
 def _new(reading: CudaReading, kernel: Function, size: str) -> list[Change]:

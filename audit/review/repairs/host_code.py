@@ -12,13 +12,13 @@ import re
 from collections.abc import Sequence
 
 from audit.model import Finding
-from audit.model.generated import Change
+from audit.model.generated import Change, replaced
 from audit.review.cuda_grammar import operator, sides
 from audit.review.cuda_reading import CudaReading
 from audit.review.cuda_source import Function, Launch
 from audit.review.index_use import Axis, index_uses
 from audit.review.launch_extents import grid_and_block
-from audit.review.repairs.lines import failed, replaced, reports
+from audit.review.repairs.device_code import reports
 from audit.review.rules.cuda.grids import quotients
 from audit.review.token_scan import split_commas
 from audit.review.values import ThreadValues
@@ -30,7 +30,7 @@ _STEP, _NAME = re.compile(r"\+\+|--"), re.compile(r"\w+")
 
 def spanned(reading: CudaReading, proved: Sequence[Finding]) -> list[Change]:
     """Return a change for each launch that does not span an axis."""
-    if not failed(proved, "coverage"):
+    if not _failed(proved, "coverage"):
         return []
     found = []
     for kernel in reading.kernels:
@@ -52,7 +52,7 @@ def _spanned(reading: CudaReading, kernel: Function, launch: Launch, axis: Axis)
     (start, end), *_ = split_commas(source.masked, launch.configuration_start, launch.configuration_end)
     sides = _sides(reading, launch, source.code[start:end].strip())
     new = f"dim3({', '.join([*sides[:place], blocks])})" if sides else ""
-    return replaced(source, start, end, new, what=f"{place + 1}-D grid") if new else []
+    return replaced(source.text, start, end, new, what=f"{place + 1}-D grid") if new else []
 
 
 def _extent(reading: CudaReading, kernel: Function, launch: Launch, axis: Axis) -> str | None:
@@ -88,11 +88,11 @@ def _sides(reading: CudaReading, launch: Launch, grid: str) -> list[str]:
 def rounded(reading: CudaReading, proved: Sequence[Finding]) -> list[Change]:
     """Return the quotients, rounded up."""
     found = []
-    for node, size, block in sides(quotients(reading) if failed(proved, "coverage") else ()):
+    for node, size, block in sides(quotients(reading) if _failed(proved, "coverage") else ()):
         if _NAME.fullmatch(divisor := reading.text(block)):
             new = f"({reading.text(size)} + {divisor} - 1) / {divisor}"
             what = f"grid rounded up on line {reading.line(node)}"
-            found += replaced(reading.source, node.start_byte, node.end_byte, new, what=what)
+            found += replaced(reading.source.text, node.start_byte, node.end_byte, new, what=what)
     return found
 
 
@@ -102,7 +102,7 @@ PROBES = ("coverage", "inherited")
 
 def zeros(reading: CudaReading, proved: Sequence[Finding]) -> list[Change]:
     """Return the change of the one allocation."""
-    if not failed(proved, *PROBES) and not any(reports(proved, ["uninitialised-read"])):
+    if not _failed(proved, *PROBES) and not any(reports(proved, ["uninitialised-read"])):
         return []
     calls = [call for call in reading.calls if call.name in FILLED and (call.scope in ("torch", "at") or call.receiver)]
     if len(calls) != 1:
@@ -111,4 +111,9 @@ def zeros(reading: CudaReading, proved: Sequence[Finding]) -> list[Change]:
     called = re.compile(rf"\b{name}\b").search(reading.source.masked, node.start_byte, node.end_byte)
     if called is None:
         return []
-    return replaced(reading.source, *called.span(), FILLED[name], what="zero-initialised output")
+    return replaced(reading.source.text, *called.span(), FILLED[name], what="zero-initialised output")
+
+
+def _failed(proved: Sequence[Finding], *probes: str) -> bool:
+    """Return whether one of those probes proved a failure."""
+    return any(one.probe in probes for one in proved)
