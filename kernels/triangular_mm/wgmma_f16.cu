@@ -18,6 +18,7 @@
 
 #include <cuda_fp16.h>
 #include "triangular.cuh"
+#include "wgmma.cuh"
 
 constexpr int TILE = 256;                           // side of the tile of C that a cluster computes
 constexpr int CLUSTER = 2;                          // blocks that share B's columns
@@ -49,42 +50,6 @@ struct __align__(8) FourHalves {
     half2 low;
     half2 high;
 };
-
-// What a cluster computes: products `from` .. `to` - 1 of the tile of C from (row, col) on; none if `to` is 0.
-struct Part {
-    int row;
-    int col;
-    int from;
-    int to;
-};
-
-// The part with that number of a matrix of `tiles` tiles a side. Sums longer than `most` tiles are cut there; the
-// longest parts come first.
-__device__ Part part_of(int number, int tiles, int most) {
-    const auto part = [](int length, int col, int from, int to) -> Part {
-        return {(col + length - 1) * TILE, col * TILE, (col + from) * TILE, (col + to) * TILE};
-    };
-    for (int length = tiles; length > most; --length) {
-        const int parts = tiles - length + 1;
-        if (number < parts) {
-            return part(length, number, 0, most);
-        }
-        number -= parts;
-    }
-    for (int length = most; length > 0; --length) {
-        const int rests = tiles - most - length + 1;
-        if (number < rests) {
-            return part(most + length, number, most, most + length);
-        }
-        number -= rests > 0 ? rests : 0;
-        const int parts = tiles - length + 1;
-        if (number < parts) {
-            return part(length, number, 0, length);
-        }
-        number -= parts;
-    }
-    return {0, 0, 0, 0};
-}
 
 // Four elements from `from` on, of which the first `count` are used and the others are zero.
 __device__ float4 load_four(const float* from, int64_t count, bool aligned) {
@@ -164,44 +129,6 @@ prepare_kernel(const float* __restrict__ A, const float* __restrict__ B, half* _
     }
 }
 
-__device__ uint32_t rank_in_cluster() {
-    uint32_t rank;
-    asm volatile("mov.u32 %0, %%cluster_ctarank;" : "=r"(rank));
-    return rank;
-}
-
-__device__ void sync_cluster() {
-    asm volatile("barrier.cluster.arrive.release.aligned;\nbarrier.cluster.wait.acquire.aligned;" ::: "memory");
-}
-
-__device__ void init_barrier(uint32_t barrier, int arrivals) {
-    asm volatile("mbarrier.init.shared::cta.b64 [%0], %1;" ::"r"(barrier), "r"(arrivals) : "memory");
-}
-
-__device__ void expect_bytes(uint32_t barrier, int bytes) {
-    asm volatile("mbarrier.arrive.expect_tx.shared::cta.b64 _, [%0], %1;" ::"r"(barrier), "r"(bytes) : "memory");
-}
-
-__device__ void wait_for(uint32_t barrier, uint32_t parity) {
-    asm volatile(
-        "{\n"
-        ".reg .pred done;\n"
-        "again:\n"
-        "mbarrier.try_wait.parity.shared::cta.b64 done, [%0], %1;\n"
-        "@!done bra again;\n"
-        "}\n" ::"r"(barrier), "r"(parity) : "memory");
-}
-
-// Arrives at the barrier with this address in the shared memory of that block of the cluster.
-__device__ void arrive_at(uint32_t barrier, uint32_t rank) {
-    asm volatile(
-        "{\n"
-        ".reg .b32 there;\n"
-        "mapa.shared::cluster.u32 there, %0, %1;\n"
-        "mbarrier.arrive.shared::cluster.b64 _, [there];\n"
-        "}\n" ::"r"(barrier), "r"(rank) : "memory");
-}
-
 // Writes a part's number to `mail` in that block of the cluster, whose barrier counts the bytes.
 __device__ void send(int number, uint32_t mail, uint32_t barrier, uint32_t rank) {
     asm volatile(
@@ -247,22 +174,6 @@ __device__ uint64_t matrix_at(uint32_t from, uint32_t apart) {
     return SWIZZLE_128B | EIGHT_ROWS_APART | static_cast<uint64_t>(apart / 16) << 16 | (from & 0x3ffff) >> 4;
 }
 
-#define PLACES_0 \
-    "%0, %1, %2, %3, %4, %5, %6, %7, %8, %9, %10, %11, %12, %13, %14, %15, %16, %17, %18, %19, %20, %21, %22, %23, " \
-    "%24, %25, %26, %27, %28, %29, %30, %31"
-#define PLACES_32 \
-    ", %32, %33, %34, %35, %36, %37, %38, %39, %40, %41, %42, %43, %44, %45, %46, %47, %48, %49, %50, %51, %52, %53, " \
-    "%54, %55, %56, %57, %58, %59, %60, %61, %62, %63"
-#define PLACES_64 \
-    ", %64, %65, %66, %67, %68, %69, %70, %71, %72, %73, %74, %75, %76, %77, %78, %79, %80, %81, %82, %83, %84, %85, " \
-    "%86, %87, %88, %89, %90, %91, %92, %93, %94, %95"
-#define PLACES_96 \
-    ", %96, %97, %98, %99, %100, %101, %102, %103, %104, %105, %106, %107, %108, %109, %110, %111, %112, %113, %114, " \
-    "%115, %116, %117, %118, %119, %120, %121, %122, %123, %124, %125, %126, %127"
-#define SUMS_4(i) "+f"(sums[i]), "+f"(sums[i + 1]), "+f"(sums[i + 2]), "+f"(sums[i + 3])
-#define SUMS_16(i) SUMS_4(i), SUMS_4(i + 4), SUMS_4(i + 8), SUMS_4(i + 12)
-#define SUMS_32(i) SUMS_16(i), SUMS_16(i + 16)
-
 // Adds the products of 64 rows of A and COLS columns of B to the sums. The last two numbers say how the operands lie:
 // A's rows along k, B's across.
 template <int COLS>
@@ -282,12 +193,6 @@ __device__ void multiply(float (&sums)[SUMS], uint64_t a, uint64_t b) {
                      "}, %128, %129, 1, 1, 1, 0, 1;"
                      : SUMS_32(0), SUMS_32(32), SUMS_32(64), SUMS_32(96) : "l"(a), "l"(b));
     }
-}
-
-// Waits until at most `LATER` groups of products are under way.
-template <int LATER>
-__device__ void wait_for_products() {
-    asm volatile("wgmma.wait_group.sync.aligned %0;" ::"n"(LATER) : "memory");
 }
 
 // Keeps the compiler from moving what it does with sums across this place: products change them behind its back.
@@ -436,7 +341,7 @@ __device__ void copy_parts(const half* __restrict__ a, const half* __restrict__ 
     Ring<STAGES> ring = {0, 1};
     Numbers numbers = {{0, 0}};
     int number = blockIdx.x / CLUSTER;
-    for (Part part = part_of(number, tiles, most); part.to > 0; part = part_of(number, tiles, most)) {
+    for (Part part = part_of<TILE>(number, tiles, most); part.to > 0; part = part_of<TILE>(number, tiles, most)) {
         expect_bytes(numbers.told(at), sizeof(number));
         int next = 0;
         if (rank == 0) {
@@ -491,7 +396,7 @@ __device__ void multiply_parts(float* __restrict__ C, const Places& at, uint32_t
         return at.stages + ring.place * STAGE_BYTES;
     };
     int number = blockIdx.x / CLUSTER;
-    for (Part part = part_of(number, tiles, most); part.to > 0; part = part_of(number, tiles, most)) {
+    for (Part part = part_of<TILE>(number, tiles, most); part.to > 0; part = part_of<TILE>(number, tiles, most)) {
         const int start = start_of(part, tiles);
         float sums[SUMS];
 #pragma unroll
