@@ -3,6 +3,7 @@ the peak. `python bench/ladder_table.py` writes the table of `kernels/triangular
 
 from __future__ import annotations
 
+import functools
 import json
 import re
 import statistics
@@ -60,8 +61,12 @@ def of_peak(name: str, gpu: str, median_ms: float, side: int) -> float | None:
     known = gpus.at_hand(gpu)
     rates = {"fp32": known.fp32_tflops, "tf32": known.tf32_tflops, "fp16": known.fp16_tflops} if known else {}
     rate = rates.get(_unit(name))
-    flops = load_reference(CLAIM / "reference.py").cost({"N": side})["flops"] * PRODUCTS.get(name, 1)
-    return flops / rate / 1e9 / median_ms if rate else None
+    return _useful_flops(side) * PRODUCTS.get(name, 1) / rate / 1e9 / median_ms if rate else None
+
+
+@functools.cache
+def _useful_flops(side: int) -> float:
+    return float(load_reference(CLAIM / "reference.py").cost({"N": side})["flops"])
 
 
 def _unit(name: str) -> str:
