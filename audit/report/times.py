@@ -156,7 +156,7 @@ def _share(least: float | None, middle: float) -> str:
 def _sizes(record: Record) -> list[str]:
     """Return what is known of the sizes beside the claimed one."""
     found = sizes.measured(record)
-    return [quantities.sentence(found.summary)] if found else []
+    return [quantities.sentence(found.summary[:1].upper() + found.summary[1:])] if found else []
 
 
 def _by_size(record: Record) -> Table | None:

@@ -277,7 +277,7 @@ def test_a_ratio_is_said_to_be_one_of_its_size() -> None:
         "The ratio over eager is that of N = 4,096; at other sizes: NOT MEASURED."
     )
     text = " ".join(map(str, section(sized(), "measured").paragraphs))
-    assert "timed at N=2048, N=4095 too; N=4095: register_blocked: wrong in 1 of 2 timed calls" in text
+    assert "Timed at N=2048, N=4095 too; N=4095: register_blocked: wrong in 1 of 2 timed calls" in text
 
 
 def test_the_figure_of_sizes_stands_where_there_are_any() -> None:
