@@ -59,6 +59,8 @@ TIMING_S = 120.0
 WORKERS = 4
 EMULATED_S = {"session_limit_s": 30.0, "kernel_limit_s": 10.0}
 REASON, MOST_REASONS = 400, 6
+NAMED = 12
+"""Cases that are left and named."""
 AGAIN = ("cut", "crashed")
 """Outcomes with which a case is asked again."""
 BUILDS = {"fast": Levels(first=FAST), "published": Levels(first=PUBLISHED)}
@@ -280,7 +282,7 @@ class Queue:
     """Hands pieces to processes, which a GPU each is chosen for, and keeps a state of each case that was cut."""
 
     def __init__(self, cases: Sequence[Case], given: argparse.Namespace) -> None:
-        self._given, self._end = given, time.monotonic() + given.until
+        self._given, self._cases, self._end = given, cases, time.monotonic() + given.until
         self._on_gpu = given.device == "cuda"
         self._gpus = Gpus(given.gib if self._on_gpu else float("inf"))
         self._done = given.out / "values.done"
@@ -304,6 +306,8 @@ class Queue:
                 lane.result()
         if not self._given.times:
             self._done.touch()
+        if left := [one.case for one in self._cases if not self._ended(one)]:
+            print(f"left: {len(left)}, cut or not asked, or without a published build to time: {' '.join(left[:NAMED])}")
 
     def _lane(self) -> None:
         while self._end - time.monotonic() > LEAST_S:
