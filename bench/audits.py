@@ -307,7 +307,8 @@ class Queue:
         if not self._given.times:
             self._done.touch()
         if left := [one.case for one in self._cases if not self._ended(one)]:
-            print(f"left: {len(left)}, cut or not asked, or without a published build to time: {' '.join(left[:NAMED])}")
+            why = "cut, not asked, or without a published build to time"
+            print(f"left: {len(left)}, {why}: {' '.join(left[:NAMED])}")
 
     def _lane(self) -> None:
         while self._end - time.monotonic() > LEAST_S:

@@ -8,9 +8,9 @@ from statistics import median
 import pytest
 
 from audit import judge
-from audit.apps import explore
-from audit.apps.explore import maps
-from audit.apps.explore.maps import Choice
+from audit.apps.notebook import maps
+from audit.apps.notebook import records as explored
+from audit.apps.notebook.maps import Choice
 from audit.measure import samples
 from audit.model import Record
 from audit.report.quantities import milliseconds
@@ -32,7 +32,7 @@ def two_devices() -> Record:
 
 
 def captions(record: Record, choice: Choice) -> dict[str, str]:
-    drawn = explore.figures(record, choice)
+    drawn = explored.figures(record, choice)
     assert all(figure.png.startswith(b"\x89PNG") for figure in drawn)
     return {figure.name: figure.alt for figure in drawn}
 

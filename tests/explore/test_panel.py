@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from audit.apps import explore
-from audit.apps.explore import Panel
+from audit.apps.notebook import records
+from audit.apps.notebook.records import Panel
 
 TESTS = Path(__file__).resolve().parents[1]
 RECORDS = {
@@ -41,7 +41,7 @@ def test_picking_draws(shown: Panel) -> None:
 
 
 def test_only_core_widgets() -> None:
-    tree = ast.parse(Path(explore.__file__).read_text(encoding="utf-8"))
+    tree = ast.parse(Path(records.__file__).read_text(encoding="utf-8"))
     used = {
         node.attr
         for node in ast.walk(tree)

@@ -14,7 +14,7 @@ import pytest
 
 from audit import __version__, claims
 from audit.apps import notebook
-from audit.apps.explore import maps
+from audit.apps.notebook import maps
 from audit.apps.notebook.form import LEAST_ROUNDS, MOST_ROUNDS, AuditForm, Form
 from audit.apps.pages import notebooks
 from audit.build.device import CHOICES

@@ -13,12 +13,11 @@ from pathlib import Path
 import pytest
 
 from audit import claims
-from audit.apps import explore
 from audit.apps.batch import summary
 from audit.apps.batch.state import SCREENING, RunState
 from audit.apps.bundle import derived
-from audit.apps.explore import maps
-from audit.apps.notebook import results
+from audit.apps.notebook import maps, results
+from audit.apps.notebook import records as explored
 from audit.apps.notebook.shown import table
 from audit.apps.pages import self_test
 from audit.apps.selftest.command import matrix
@@ -146,7 +145,7 @@ def test_a_source_is_shown_as_the_compiler_reads_it(tmp_path: Path) -> None:
 
 
 def test_pickers_and_figures_of_a_record(record: Record) -> None:
-    drawn = explore.figures(record, maps.first(record))
+    drawn = explored.figures(record, maps.first(record))
     for figure in some(drawn):
         assert not unseen(figure.alt + figure.caption)
         assert not Page(escape(figure.caption)).elements

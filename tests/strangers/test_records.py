@@ -13,9 +13,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from audit import claims, judge
-from audit.apps import cli, explore
+from audit.apps import cli
 from audit.apps.bundle import Unsound, derived, verify
-from audit.apps.explore import maps
+from audit.apps.notebook import maps
+from audit.apps.notebook import records as explored
 from audit.model import Finding, Record, store
 from audit.model.base import MOST_CHARACTERS
 from audit.model.errors import BadInput
@@ -125,7 +126,7 @@ def test_times_at_the_ends_are_judged_and_shown(times: tuple[float, ...]) -> Non
 def shown(record: Record) -> tuple[str, int]:
     """The report, and how many figures of what can be picked in it were drawn."""
     text = markdown.render(content.build(record, figures.draw(record)), figures="figures")
-    return text, len(explore.figures(record, maps.first(record)))
+    return text, len(explored.figures(record, maps.first(record)))
 
 
 def with_(key: str, value: Any) -> Callable[[], bytes]:

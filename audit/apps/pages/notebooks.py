@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from audit import claims
-from audit.apps.explore import maps
+from audit.apps.notebook import maps
 from audit.apps.pages.site import EXECUTED
 from audit.report.markdown import made
 
