@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import shutil
+from collections.abc import Callable
 from pathlib import Path
-from types import ModuleType
 
 import pytest
 
@@ -13,7 +13,8 @@ from audit.apps import bundle, cli
 from audit.apps.bundle import archive
 from audit.apps.bundle.archive import encoded
 from audit.model import Record, store
-from audit.report.figures import coverage, errors
+from audit.report.figures import maps
+from audit.report.view import Figure
 from tests.bundle.forging import rehashed, told
 from tests.importers import published
 
@@ -63,15 +64,15 @@ def test_its_source_lies_beside_the_record_and_is_the_claimed_one_but_for_a_line
     assert "generated_1.cu" not in {one.file for one in record.claim.sources}
 
 
-@pytest.mark.parametrize("figure", [coverage, errors])
+@pytest.mark.parametrize("figure", [maps.coverage, maps.errors])
 def test_the_maps_show_the_change_that_is_right_beside_the_claim(
-    first: tuple[Path, Record], figure: ModuleType
+    first: tuple[Path, Record], figure: Callable[[Record], Figure | None]
 ) -> None:
     _, record = first
-    both = figure.draw(record)
+    both = figure(record)
     assert both is not None and "; generated_1 (2-D grid): " in both.alt
     wrong = tuple(one for one in record.findings if one.target != "generated_1")
-    alone = figure.draw(record.model_copy(update={"findings": wrong}))
+    alone = figure(record.model_copy(update={"findings": wrong}))
     assert alone is not None and "generated" not in alone.alt, "the other change is no repair"
 
 

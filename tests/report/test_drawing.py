@@ -15,7 +15,7 @@ from audit import report
 from audit.model import Finding, Record
 from audit.report import content, figures, html
 from audit.report.drawing import WIDE, Box, Dot, Drawing, Paint, Scale, Stroke, Words
-from audit.report.figures import coverage, errors, maps, raster
+from audit.report.figures import maps, raster
 from audit.report.formats import Form
 from audit.report.translation import translated
 from tests.conftest import some
@@ -117,13 +117,13 @@ def test_a_map_of_too_many_pieces_stays_a_picture() -> None:
     board = [[float((row + column) % 2) for column in range(24)] for row in range(24)]
     record = triangular()
     found = tuple(with_map(one, board) for one in record.findings)
-    drawn, usual = coverage.draw(record.model_copy(update={"findings": found})), coverage.draw(record)
+    drawn, usual = maps.coverage(record.model_copy(update={"findings": found})), maps.coverage(record)
     assert drawn is not None and drawn.drawing is None and drawn.png.startswith(b"\x89PNG")
     assert usual is not None and usual.drawing is not None
 
 
 def with_map(one: Finding, board: list[list[float]]) -> Finding:
-    if one.probe != coverage.NAME:
+    if one.probe != maps.COVERAGE:
         return one
     return one.model_copy(update={"evidence": {**one.evidence, "map": board}})
 
@@ -131,7 +131,7 @@ def with_map(one: Finding, board: list[list[float]]) -> Finding:
 def test_a_map_shows_each_share_where_it_is() -> None:
     finding = Finding.model_validate({"probe": "coverage", "target": "k", "outcome": "fail", "grade": "proved",
                                       "summary": "s", "evidence": {"map": [[0.0, 1.0], [0.5, 0.5]]}})  # fmt: skip
-    drawn = coverage.drawn([(finding, "k", "half")], alt="a", caption="c").drawing
+    drawn = maps.drawn([(finding, "k", "half")], alt="a", caption="c").drawing
     assert drawn is not None
     half = maps.SIDE / 2
     cells = [(one.left, one.wide, one.tall, one.fill) for one in drawn.parts
@@ -141,7 +141,7 @@ def test_a_map_shows_each_share_where_it_is() -> None:
 
 def test_a_wrong_result_has_a_map_beside_that_of_a_right_one() -> None:
     record = triangular()
-    drawn = errors.draw(record)
+    drawn = maps.errors(record)
     assert drawn is not None and drawn.drawing is not None
     assert "N = 255" in drawn.alt and "claimed: 32,385 of 65,025 elements wrong" in drawn.alt
     assert ": 0 of 65,025 elements wrong" in drawn.alt, "of the variant that passed"
@@ -161,7 +161,7 @@ def test_a_map_of_several_outputs_names_its_own() -> None:
         else one
         for one in record.findings
     )
-    drawn = errors.draw(record.model_copy(update={"findings": found}))
+    drawn = maps.errors(record.model_copy(update={"findings": found}))
     assert drawn is not None
     assert "claimed: 32,385 of 65,025 elements wrong in all outputs; map: output 2" in drawn.caption
 
@@ -182,7 +182,7 @@ def test_a_map_of_several_outputs_names_its_own() -> None:
     ],
 )  # fmt: skip
 def test_a_map_is_worded_by_the_shape_of_the_output(seen: dict[str, int], told: str, sides: str) -> None:
-    drawn = coverage.draw(with_coverage(**seen))
+    drawn = maps.coverage(with_coverage(**seen))
     assert drawn is not None and drawn.drawing is not None
     words = [one.text for one in drawn.drawing.parts if isinstance(one, Words)]
     assert any(one.startswith(f"{told} written") for one in words) and sides in words
@@ -190,7 +190,7 @@ def test_a_map_is_worded_by_the_shape_of_the_output(seen: dict[str, int], told: 
 
 
 def test_a_single_element_has_no_map() -> None:
-    assert coverage.draw(with_coverage(elements=1, elements_written=0, rows=1, rows_written=0)) is None
+    assert maps.coverage(with_coverage(elements=1, elements_written=0, rows=1, rows_written=0)) is None
 
 
 def with_coverage(**seen: int) -> Record:
@@ -202,19 +202,19 @@ def with_coverage(**seen: int) -> Record:
 
 
 def test_a_right_result_and_a_record_without_a_map_have_no_picture_of_what_is_wrong() -> None:
-    assert errors.draw(triangular(defects=False)) is None
+    assert maps.errors(triangular(defects=False)) is None
     older = triangular()
     found = tuple(
         one.model_copy(update={"evidence": {key: value for key, value in one.evidence.items() if key != "worst"}})
         for one in older.findings
     )
-    assert errors.draw(older.model_copy(update={"findings": found})) is None
+    assert maps.errors(older.model_copy(update={"findings": found})) is None
 
 
 def test_the_picture_of_what_is_wrong_stands_on_page_one_where_all_is_written() -> None:
     record = triangular()
-    written = tuple(one for one in record.findings if one.probe != coverage.NAME)
-    for findings, name in ((record.findings, coverage.NAME), (written, errors.NAME)):
+    written = tuple(one for one in record.findings if one.probe != maps.COVERAGE)
+    for findings, name in ((record.findings, maps.COVERAGE), (written, maps.ERRORS)):
         changed = record.model_copy(update={"findings": findings})
         (verdict, *_) = content.build(changed, figures.draw(changed)).sections
         assert [one.name for one in verdict.figures] == [name]

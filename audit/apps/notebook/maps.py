@@ -18,7 +18,7 @@ from audit.measure.comparison import PREFIX, precision_of
 from audit.model import Finding, Measurement, Record, sanitizer
 from audit.report import evidence, quantities
 from audit.report.drawing import SMALL, WIDE, Box, Dot, Paint, Part, Scale, Stroke, Words
-from audit.report.figures import coverage as map_of
+from audit.report.figures import maps as map_of
 from audit.report.figures import raster
 from audit.report.figures import times as timed
 from audit.report.figures import waterfall as published
@@ -125,9 +125,9 @@ def waterfall(record: Record, _: Choice) -> Figure:
 
 def coverage(record: Record, choice: Choice) -> Figure:
     """The map of one variant on one device, dark where elements are written."""
-    finding = found(record, map_of.NAME, choice.variant, choice.device)
-    if finding is None or map_of.grid(finding) is None:
-        return absent(map_of.NAME, f"Coverage of {choice.variant}: {_why(finding)}.")
+    finding = found(record, map_of.COVERAGE, choice.variant, choice.device)
+    if finding is None or map_of.written_grid(finding) is None:
+        return absent(map_of.COVERAGE, f"Coverage of {choice.variant}: {_why(finding)}.")
     all_of, written = evidence.real(finding, "elements") or 0, evidence.real(finding, "elements_written") or 0
     words = f"{number(int(written))} of {number(int(all_of))}"
     sizes = shape_of(finding)

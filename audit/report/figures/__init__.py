@@ -3,14 +3,22 @@
 from __future__ import annotations
 
 from audit.model import Record
-from audit.report.figures import ablation, coverage, errors, floors, sizes, times, waterfall
+from audit.report.figures import ablation, floors, maps, sizes, times, waterfall
 from audit.report.view import Figure
 
-DRAWN = (coverage, errors, sizes, ablation, floors, waterfall, times)
-NAMES = (*(one.NAME for one in DRAWN), times.OF_SIZES)
+DRAWN = {
+    maps.COVERAGE: maps.coverage,
+    maps.ERRORS: maps.errors,
+    sizes.NAME: sizes.draw,
+    ablation.NAME: ablation.draw,
+    floors.NAME: floors.draw,
+    waterfall.NAME: waterfall.draw,
+    times.NAME: times.draw,
+    times.OF_SIZES: times.of_sizes,
+}
+NAMES = tuple(DRAWN)
 
 
 def draw(record: Record) -> tuple[Figure, ...]:
     """Return every figure with evidence, in the order of `NAMES`."""
-    drawn = (*(one.draw(record) for one in DRAWN), times.of_sizes(record))
-    return tuple(figure for figure in drawn if figure is not None)
+    return tuple(figure for one in DRAWN.values() if (figure := one(record)) is not None)

@@ -1,4 +1,7 @@
-"""Maps of an output side by side: the share of each cell in three colours, under the words for how much it is."""
+"""Maps of an output: where the claimed kernel writes it, and where it is wrong, beside a passing variant.
+
+The share of each cell has one of three colours, under the words for how much it is.
+"""
 
 from __future__ import annotations
 
@@ -7,12 +10,15 @@ from dataclasses import dataclass
 from itertools import groupby
 from typing import Any
 
+from audit.judge.causes import shape_of, sizes_of
 from audit.judge.ladder import rungs
-from audit.model import Finding, Record
+from audit.model import Finding, Record, Shape
 from audit.report import evidence
 from audit.report.drawing import SMALL, WIDE, Box, Paint, Part, Words
 from audit.report.figures import raster
-from audit.report.messages import Recorded, message
+from audit.report.messages import Recorded, joined, message
+from audit.report.quantities import count_of, number, shape
+from audit.report.tables import coverage as in_words
 from audit.report.view import Figure
 
 SIDE, GAP = 208, 24
@@ -117,3 +123,111 @@ def _map(key: Key, rows: Grid, left: float, top: float) -> Iterator[Part]:
             across += length
         down += count
     yield Box(left, top, SIDE, SIDE, "none", "soft")
+
+
+COVERAGE = "coverage"
+WRITTEN = Key(
+    none=("pale", message("coverage.none_key")),
+    some=("mid", message("coverage.some_key")),
+    whole=("cool", message("coverage.whole_key")),
+)
+
+
+def coverage(record: Record) -> Figure | None:
+    """Return both maps; None without one of the claimed kernel, or where its output is written, or one element."""
+    panels = _coverages(record)
+    if not panels:
+        return None
+    written = [(named(record, one.target), in_words(record, one.target)) for one in panels]
+    sizes = shape_of(panels[0])
+    about = {
+        "shape": shape(sizes) if sizes else message("coverage.one_shape"),
+        "panels": joined(
+            "semicolon", (message("coverage.written", variant=name, coverage=text) for name, text in written)
+        ),
+    }
+    return drawn([(one, *words) for one, words in zip(panels, written, strict=True)],
+                 alt=message("coverage.alt", **about), caption=message("coverage.caption", **about))  # fmt: skip
+
+
+def drawn(panels: Sequence[tuple[Finding, str, str]], *, alt: str, caption: str) -> Figure:
+    """Return the maps of findings side by side, each under the name of its variant and how much is written."""
+    return figure(COVERAGE, WRITTEN, [_written(*panel) for panel in panels], alt=alt, caption=caption)
+
+
+def written_grid(finding: Finding) -> Grid | None:
+    """Return the map of a finding; None where it is absent or none."""
+    return grid(finding.evidence.get("map"))
+
+
+def _written(finding: Finding, name: str, words: str) -> Panel:
+    told = message("coverage.only_written", coverage=words)
+    if "output" in finding.evidence:
+        told = message("errors.of_output", told=told, output=str(finding.evidence["output"]))
+    return Panel(name=name, told=told, rows=written_grid(finding) or [[0.0]], sides=_sides(finding))
+
+
+def _sides(finding: Finding) -> str:
+    """Return the sides of the output that the map shows."""
+    rows, elements = evidence.real(finding, "rows"), evidence.real(finding, "elements")
+    if not rows or not elements or "output" in finding.evidence:
+        return ""
+    if rows == 1:
+        return message("coverage.vector", last=number(int(elements) - 1))
+    return message("coverage.sides", rows=number(int(rows)), columns=number(int(elements // rows)))
+
+
+def _coverages(record: Record) -> list[Finding]:
+    claimed = evidence.find(record, COVERAGE, record.claimed_name)
+    if claimed is None or written_grid(claimed) is None:
+        return []
+    if claimed.outcome == "pass" or claimed.evidence.get("elements") == 1:
+        return []
+    others = of_passing(record, COVERAGE)
+    same = [one for one in others if written_grid(one) and one.evidence.get("shape") == claimed.evidence.get("shape")]
+    return [claimed, *same[:1]]
+
+
+ERRORS, AGREEMENT = "errors", "agreement"
+WRONG = Key(
+    none=("cool", message("errors.none_key")),
+    some=("pale", message("errors.some_key")),
+    whole=("warm", message("errors.whole_key")),
+)
+
+
+def errors(record: Record) -> Figure | None:
+    """Return both maps; None where the claimed kernel is not wrong, in one element, or its record is older."""
+    claimed = evidence.find(record, AGREEMENT, record.claimed_name)
+    worst: Any = claimed.evidence.get("worst") if claimed and claimed.outcome == "fail" else None
+    rows, sizes = (grid(worst.get("map")), sizes_of(worst.get("shape"))) if isinstance(worst, dict) else (None, None)
+    if claimed is None or rows is None or sizes is None or worst.get("elements") == 1:
+        return None
+    right = (
+        Panel(named(record, one.target), told, [[0.0]])
+        for one in of_passing(record, AGREEMENT)
+        for told in _right(one, sizes)
+    )
+    panels = [Panel(claimed.target, _told(worst), rows), *[*right][:1]]
+    about = {
+        "shape": shape(sizes),
+        "panels": joined(
+            "semicolon", (message("form.variant_outcome", variant=one.name, outcome=one.told) for one in panels)
+        ),
+    }
+    return figure(ERRORS, WRONG, panels, alt=message("errors.alt", **about), caption=message("errors.caption", **about))
+
+
+def _right(finding: Finding, sizes: Shape) -> Iterator[str]:
+    """Give how much is wrong of a right result at those sizes; nothing where it was not asked there."""
+    entries: Any = finding.evidence.get("shapes")
+    there = [one for one in entries if isinstance(one, dict)] if isinstance(entries, list) else []
+    yield from (_told(one) for one in there if one.get("shape") == sizes and one.get("right") is True)
+
+
+def _told(seen: dict[str, Any]) -> str:
+    wrong, every = (seen.get(key) for key in ("elements_wrong", "elements"))
+    if not isinstance(wrong, int) or not isinstance(every, int):
+        return message("word.unknown")
+    told = count_of(wrong, every, form="errors.wrong")
+    return message("errors.of_output", told=told, output=str(seen["output"])) if "output" in seen else told
