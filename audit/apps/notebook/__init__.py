@@ -1,7 +1,6 @@
 """The functions that the notebooks call, one a cell, so that a notebook holds no code worth testing."""
 
-from audit.apps.notebook.batch import BatchForm, batch, summary
-from audit.apps.notebook.claim import ClaimForm, KernelForm, start, start_kernel
+from audit.apps.notebook.claim import BatchForm, ClaimForm, KernelForm, batch, start, start_kernel, summary
 from audit.apps.notebook.preflight import preflight
 from audit.apps.notebook.records import CompareForm, ExploreForm, compare, offer_page, panel, record, stills
 from audit.apps.notebook.results import card, changes, figures, ladder, run, source
