@@ -30,7 +30,7 @@ from audit.run.answers import Answers  # noqa: E402
 from audit.run.contents import Content, Contents  # noqa: E402
 from audit.run.outputs import KeptOutputs  # noqa: E402
 from audit.run.ratios import Ratio, Samples, pooled, ratio  # noqa: E402
-from audit.run.stopwatch import Stopwatch, Timed  # noqa: E402
+from audit.run.stopwatch import Stopwatch, TimedCall  # noqa: E402
 
 OURS, THEIRS = "kernel", "baseline:eager"
 TRUE = 1.25
@@ -100,15 +100,15 @@ class Gpu:
         self._in_process: dict[float, float] = {}
         self.block = 0
 
-    def cold(self, calls: Sequence[Timed]) -> list[float]:
+    def cold(self, calls: Sequence[TimedCall]) -> list[float]:
         """See `Stopwatch`."""
         return [self.host(timed) for timed in calls]
 
-    def hot(self, calls: Sequence[Timed]) -> list[float]:
+    def hot(self, calls: Sequence[TimedCall]) -> list[float]:
         """See `Stopwatch`."""
         return self.cold(calls)[1:]
 
-    def host(self, timed: Timed) -> float:
+    def host(self, timed: TimedCall) -> float:
         """See `Stopwatch`; every call takes simulated time."""
         while self.seconds > self._next_step:
             self._step()

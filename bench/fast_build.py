@@ -20,10 +20,10 @@ from typing import Any
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
 from audit import claims
+from audit.build.cache import digests
 from audit.build.cuda import extension, fast, fast_load, fast_toolchain, gpu
 from audit.build.cuda import toolchain as cuda_toolchain
 from audit.build.cuda.device import fast_digests, flags_of
-from audit.build.emulated.cache import digests
 from audit.build.settings import CudaLibrary
 from audit.model import Harness
 from audit.model.errors import AuditError
@@ -85,13 +85,10 @@ def side_by_side(sources: list[Path], options: dict[str, Any], jobs: int) -> dic
     built = [each for each in results.values() if isinstance(each, fast.FastBuild)]
     rate = round(3600 * len(sources) / seconds)
     print(f"{len(built)} of {len(sources)} taken in {seconds:.1f} s, {jobs} at once: {rate} an hour", flush=True)
-    parts = ("host_seconds", "device_seconds")
-    middle = {part: statistics.median(getattr(each, part) for each in built) for part in parts}
-    print(f"  each, beside the others: host part {middle['host_seconds']} s, device part {middle['device_seconds']} s")
     refused = {path.name: each for path, each in results.items() if isinstance(each, str)}
     for name, why in refused.items():
         print(f"  {name}: {why}")
-    return {"taken": len(built), "of": len(sources), "seconds": seconds, "an_hour": rate, **middle, "refused": refused}
+    return {"taken": len(built), "of": len(sources), "seconds": seconds, "an_hour": rate, "refused": refused}
 
 
 def published(jobs: dict[str, Any], card: gpu.Gpu, at_once: int) -> dict[str, Any]:
@@ -127,8 +124,6 @@ def compared(quick: fast.FastBuild, slow: Any, entry: str) -> dict[str, Any]:
     rounds = [[do_bench(lambda way=way: way(a, b), return_mode="median") for way in ways] for _ in range(ROUNDS)]
     medians = [statistics.median(column) for column in zip(*rounds, strict=True)]
     row = {
-        "host_s": quick.host_seconds,
-        "device_s": quick.device_seconds,
         "published_s": round(slow.seconds, 1),
         "same_bytes": same,
         "fast_ms": medians[0],

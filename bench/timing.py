@@ -43,7 +43,7 @@ from audit.run.contents import Contents  # noqa: E402
 from audit.run.oracle import load_reference  # noqa: E402
 from audit.run.outputs import KeptOutputs  # noqa: E402
 from audit.run.ratios import Ratio, Samples, pooled, ratio  # noqa: E402
-from audit.run.stopwatch import Stopwatch, Timed  # noqa: E402
+from audit.run.stopwatch import Stopwatch, TimedCall  # noqa: E402
 from audit.sandbox import limits  # noqa: E402
 
 SIDE = 4096
@@ -261,8 +261,8 @@ def against_profiler(calls: dict[str, Indexed], contents: Contents) -> list[dict
     blocks, _ = session(calls, contents, seconds=BUDGET_S, half_width=0.0, seed=2)
     stopwatch = Stopwatch()
     empty = stopwatch.empty()
-    stopwatch.cold([Timed(empty)] * 5)
-    empty_ms = median(stopwatch.cold([Timed(empty)] * 50))
+    stopwatch.cold([TimedCall(empty)] * 5)
+    empty_ms = median(stopwatch.cold([TimedCall(empty)] * 50))
     order = [name for name in (*calls, EMPTY) for _ in range(PROFILED)]
     every = {**calls, EMPTY: lambda _: empty()}
     seen = other_clocks.profiled([partial(every[name], 0) for name in order], stopwatch)

@@ -12,8 +12,7 @@ import pytest
 
 from audit import claims
 from audit.audit import Audit
-from audit.build import sealed
-from audit.build.emulated import cache
+from audit.build import cache
 from audit.build.emulated.device import EmulatedDevice
 from audit.report.progress import Progress
 from audit.run.pool import Workers
@@ -79,19 +78,19 @@ def test_an_entry_is_held_to_what_this_process_saw_first(tmp_path: Path, touched
     (entry / cache.SEAL).write_text(json.dumps({"kernel.so": hashlib.sha256(b"other").hexdigest()}))
     assert not cache.is_whole(entry)
     assert cache.digests(entry / "kernel.so") == first
-    with pytest.raises(sealed.Changed, match=r"kernel\.so is not the file that was built"):
-        sealed.checked(entry / "kernel.so", first)
+    with pytest.raises(cache.Changed, match=r"kernel\.so is not the file that was built"):
+        cache.checked(entry / "kernel.so", first)
 
 
 def test_a_sealed_copy_stays_what_it_was(tmp_path: Path) -> None:
     library = tmp_path / "kernel.so"
     library.write_text("first")
-    held = sealed.sealed(library, {library: hashlib.sha256(b"first").hexdigest()})
+    held = cache.sealed(library, {library: hashlib.sha256(b"first").hexdigest()})
     library.write_text("other")
     assert held.read_text() == "first"
     for flags in ("r+b", "wb"):
         with pytest.raises(PermissionError), held.open(flags) as file:
             file.write(b"other")
-    assert sealed.sealed(library, None) == library
-    with pytest.raises(sealed.Changed):
-        sealed.sealed(library, {})
+    assert cache.sealed(library, None) == library
+    with pytest.raises(cache.Changed):
+        cache.sealed(library, {})

@@ -9,8 +9,7 @@ from pathlib import Path
 from typing import Any, ClassVar, Protocol
 
 from audit.build.cuda import toolchain
-from audit.build.names import POISONS
-from audit.build.settings import DeviceSettings, TensorDevice
+from audit.build.settings import POISONS, DeviceSettings, TensorDevice
 from audit.model import BuildNote, Claim, Device, Shape, Variant
 from audit.model.errors import BadInput
 

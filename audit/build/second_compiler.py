@@ -17,8 +17,8 @@ from audit.build.cuda.compile import HEADER_SET, compiler_words
 from audit.build.cuda.toolchain import cuda_home, parse_nvcc
 from audit.build.dependencies import torch_folder, torch_headers
 from audit.build.emulated.rewrite import defines
-from audit.build.names import TORCH_MACROS
 from audit.build.python.source import PythonSource
+from audit.build.settings import TORCH_MACROS
 from audit.model import BuildNote, Variant
 from audit.model.errors import AuditError, BadInput
 from audit.model.finding import DeviceKind

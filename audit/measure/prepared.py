@@ -18,10 +18,9 @@ from importlib import metadata
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
+from audit.build.cache import cache_folder, fingerprint, is_whole, made
 from audit.build.cuda import gpu
-from audit.build.emulated.cache import cache_folder, fingerprint, is_whole, made
-from audit.build.names import FOLDERS
-from audit.build.settings import CudaPythonSettings, DeviceSettings
+from audit.build.settings import FOLDERS, CudaPythonSettings, DeviceSettings
 from audit.measure.checks import not_timed
 from audit.model import Finding, Shape
 from audit.model.errors import BadInput

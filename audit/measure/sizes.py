@@ -22,6 +22,7 @@ from audit.model.errors import BadInput
 from audit.probes.answer import label
 from audit.probes.cases import Case
 from audit.sandbox import limits
+from audit.sandbox.limits import GIB
 
 NAME = "times_at_sizes"
 LIMIT_S, LEAST_S = 60.0, 5.0
@@ -30,7 +31,6 @@ NEEDED = 8
 """The memory that a session needs, in units of its inputs and their float64 result, see `Case.bytes`."""
 TUNED = "compile_max_autotune"
 """A baseline that takes too long to be compiled for each size."""
-GIB = 1 << 30
 
 
 def around(claimed: Shape) -> list[Shape]:

@@ -11,7 +11,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 from typing import Any, NamedTuple
 
-from audit.build.names import STALE, STALE_READ
+from audit.build.settings import STALE, STALE_READ
 from audit.model import Finding
 from audit.probes.answer import Answer, Observed, failed, label, passed
 from audit.probes.called import Call, Mode, ProtocolViolated, SessionBroken, value_calls

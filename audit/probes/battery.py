@@ -14,7 +14,7 @@ from typing import Any
 
 import numpy as np
 
-from audit.build.names import QUICK
+from audit.build.settings import QUICK
 from audit.probes.answer import FIRST_WRONG, NOT_ASKED, TOO_LARGE, UNSTEADY, Observed
 from audit.probes.called import Call, Mode, SessionBroken, Step
 from audit.probes.cases import Case

@@ -25,7 +25,7 @@ from typing import Any
 
 from pydantic import JsonValue
 
-from audit.build.names import NO_BLOCKS
+from audit.build.settings import NO_BLOCKS
 from audit.model import python_text
 from audit.model.errors import AuditError, Unsupported
 from audit.probes import claimed_shape

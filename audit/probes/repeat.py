@@ -22,7 +22,7 @@ import zlib
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
 
-from audit.build.names import QUICK
+from audit.build.settings import QUICK
 from audit.model.errors import AuditError
 from audit.probes.answer import Answer, Observed, failed, grade_beside, label, passed
 from audit.probes.battery import AFTER, REPEAT, Asked, at_largest, at_middle, premise, unsteady

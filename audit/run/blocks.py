@@ -24,7 +24,7 @@ from audit.run.callables import PREFIX, Indexed
 from audit.run.contents import Content, Contents
 from audit.run.outputs import KeptOutputs
 from audit.run.ratios import Samples, ratio
-from audit.run.stopwatch import Stopwatch, Timed
+from audit.run.stopwatch import Stopwatch, TimedCall
 
 WARM_GROUP, WARM_TOLERANCE = 5, 0.01
 WARM_MOST_S, WARM_MOST_CALLS = 0.25, 60
@@ -184,7 +184,7 @@ class Blocks:
         self.left_out += len(times) - len(possible)
         return possible
 
-    def _bound(self, name: str, count: int, *, keep: bool = False) -> list[Timed]:
+    def _bound(self, name: str, count: int, *, keep: bool = False) -> list[TimedCall]:
         """Return calls of one callable, each over another content; `keep` the results of some that are as drawn."""
         owner = self._again.get(name, name)
         taken = self._contents.taken(owner, count)
@@ -196,7 +196,7 @@ class Blocks:
             for index, (content, buffer_set) in enumerate(taken)
         ]
 
-    def _timed(self, name: str, content: Content, buffer_set: int, *, slot: int | None) -> Timed:
+    def _timed(self, name: str, content: Content, buffer_set: int, *, slot: int | None) -> TimedCall:
         function, block = self._calls[name], self.block
 
         def after(result: Any) -> None:
@@ -204,7 +204,7 @@ class Blocks:
             if slot is not None and content.drawn is not None:
                 self._kept.keep(name, slot, result, inputs=content.drawn, block=block)
 
-        return Timed(
+        return TimedCall(
             lambda: function(buffer_set), before=lambda: self._contents.write(content, buffer_set), after=after
         )
 

@@ -27,7 +27,7 @@ Function = Callable[..., Any]
 
 
 @dataclass(frozen=True)
-class First:
+class FirstResult:
     """The first result for a case: its bytes on the host, its shapes and types, and a checksum of each output."""
 
     data: torch.Tensor
@@ -53,7 +53,7 @@ class InTurn:
     cases: Sequence[Arguments]
     into: Arguments
     output_bytes: Sequence[int]
-    firsts: dict[int, First] = field(default_factory=dict)
+    firsts: dict[int, FirstResult] = field(default_factory=dict)
 
     def run(self, order: Sequence[int], *, flush_from: int) -> tuple[dict[str, Any], object]:
         """Make one call for each number in `order`, the case whose contents it gets. From `flush_from` on memory is
@@ -88,7 +88,7 @@ class InTurn:
         if (first := self.firsts.get(case)) is not None:
             same = None not in checksums and (checksums, described) == (first.checksums, first.about)
             return not same and bool(differing(first.data, as_bytes(*outputs)))
-        self.firsts[case] = First(as_bytes(*outputs).clone(), described, checksums)  # the buffer may be reused
+        self.firsts[case] = FirstResult(as_bytes(*outputs).clone(), described, checksums)  # the buffer may be reused
         return False
 
     def _flush(self, flushed: torch.Tensor | None) -> torch.Tensor:

@@ -10,15 +10,16 @@ import os
 import tempfile
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
+from types import ModuleType
 from typing import Any
 
 import torch
 from torch.autograd.profiler import profile
 
+from audit.build.cache import sealed
 from audit.build.cuda import fast_load
 from audit.build.cuda.demangle import demangled
 from audit.build.python.load import function_of, replace_load_inline
-from audit.build.sealed import sealed
 from audit.build.settings import CudaLibrary, CudaPython, CudaPythonSettings, CudaSettings
 from audit.model import Harness
 from audit.run import raw_memory, tuned
@@ -29,9 +30,8 @@ POISONED_BLOCKS = 4
 """Freed blocks of the output's size to fill: the claimed code may allocate scratch memory before its output."""
 MEMORY = ("plain", "traced", "reuse", "filled_nan", "poison_nan", "poison_number")
 WORD_BYTES = 4
-_LOADED: dict[Path, dict[str, Callable[..., Any]]] = {}
-_MODULES: dict[Path, Any] = {}
-"""The libraries that this process has loaded, by path."""
+_LOADED: dict[Path, Any] = {}
+"""The modules that this process has loaded, by the path of their library: types may not be registered twice."""
 MOST_LAUNCHES = 200
 """The most launches of a call that are listed."""
 
@@ -121,25 +121,23 @@ def entry_of(settings: CudaLibrary | CudaPython, entry: str, harness: Harness) -
     variant has no such function; lists its functions."""
     if isinstance(settings, CudaPython):
         return _entry_of_python(settings, entry, harness)
-    functions = _functions(settings)
+    library, binding, digests = settings.library, settings.binding, settings.digests
+    if binding is None:
+        loaded = vars(_module(library, settings.module, digests))
+    else:
+        loaded = _once(library, lambda: fast_load.load(library, binding=binding, digests=digests))
+    functions: dict[str, Callable[..., Any]] = {
+        name: each for name, each in loaded.items() if callable(each) and not name.startswith("_")
+    }
     if entry not in functions:
         raise LookupError(f"no function {entry}; the extension has: {', '.join(functions) or 'none'}")
     return functions[entry]
 
 
-def _functions(settings: CudaLibrary) -> dict[str, Callable[..., Any]]:
-    """Return the functions of a library by name; load it once a process, since types may not be registered twice."""
-    if settings.library not in _LOADED:
-        _LOADED[settings.library] = _loaded(settings)
-    return _LOADED[settings.library]
-
-
-def _loaded(settings: CudaLibrary) -> dict[str, Callable[..., Any]]:
-    if settings.binding is not None:
-        return fast_load.load(settings.library, binding=settings.binding, digests=settings.digests)
-    loaded = _module(settings.library, settings.module, settings.digests)
-    names = [name for name in dir(loaded) if callable(getattr(loaded, name)) and not name.startswith("_")]
-    return {name: getattr(loaded, name) for name in names}
+def _once(library: Path, load: Callable[[], Any]) -> Any:
+    if library not in _LOADED:
+        _LOADED[library] = load()
+    return _LOADED[library]
 
 
 def _poison(size: int, pattern: int) -> None:
@@ -196,22 +194,23 @@ def _extension(settings: CudaPython, key: str) -> Any | None:
     known = (settings.extensions or {}).get(key)
     if isinstance(known, str):
         raise RuntimeError(known)
-    return (
-        None
-        if known is None or settings.folder is None
-        else _module(settings.folder / known[0], known[1], settings.digests)
-    )
+    if known is None or settings.folder is None:
+        return None
+    return _module(settings.folder / known[0], known[1], settings.digests)
 
 
 def _module(library: Path, name: str, digests: Mapping[Path, str]) -> Any:
-    """Load a library once a process, since a module may not register its types twice."""
-    if library not in _MODULES:
+    """Load a library as the module of that name."""
+
+    def load() -> ModuleType:
         loader = importlib.machinery.ExtensionFileLoader(name, str(sealed(library, digests)))
         spec = importlib.util.spec_from_loader(name, loader)
         assert spec is not None  # a loader was given
-        _MODULES[library] = importlib.util.module_from_spec(spec)
-        loader.exec_module(_MODULES[library])
-    return _MODULES[library]
+        module = importlib.util.module_from_spec(spec)
+        loader.exec_module(module)
+        return module
+
+    return _once(library, load)
 
 
 def launches_in(trace: dict[str, Any]) -> list[dict[str, Any]]:

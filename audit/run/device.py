@@ -60,6 +60,11 @@ class SessionDevice:
         raise NotImplementedError
 
 
+def report(kind: str, message: str, *, kernel: str = "", line: int | None = None) -> dict[str, Any]:
+    """Return one report of a device, without an offset into a library."""
+    return {"kind": kind, "message": message, "kernel": kernel, "line": line, "library_offset": None, "count": 1}
+
+
 def open_device(settings: DeviceSettings) -> SessionDevice:
     """Return the device of those settings. Imports are local: a session imports its own device alone."""
     if isinstance(settings, EmulatedSettings):

@@ -23,7 +23,7 @@ from audit.model import Harness
 from audit.run.device import SessionDevice
 from audit.run.fake_cuda_tensors import FakeCuda, fake_cuda
 from audit.run.outputs import spanned
-from audit.run.triton_compiled import Compiled
+from audit.run.triton_compiled import FrontEnd
 from audit.run.triton_interpreter import Interpreted
 
 CLOCKS = ("time", "monotonic", "perf_counter", "process_time")
@@ -88,12 +88,12 @@ class EmulatedPython(Emulated):
         if settings.libraries or settings.refusals:
             replace_load_inline(self._extension, otherwise=None)
 
-    def _of_triton(self) -> Interpreted | Compiled | None:
+    def _of_triton(self) -> Interpreted | FrontEnd | None:
         settings = self._settings
         if not settings.triton:
             return None
         if settings.compiles:
-            return Compiled(settings.python, settings.configuration.compute_capability)
+            return FrontEnd(settings.python, settings.configuration.compute_capability)
         return Interpreted(str(settings.python), self._runtime, settings.configuration)
 
     def load(self, entry: str, harness: Harness) -> Callable[..., Any]:

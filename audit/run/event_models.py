@@ -111,7 +111,7 @@ class First(Event):
     digest: Digest
 
 
-class Step(Event):
+class StepEvent(Event):
     """See `session`: the result of the step of that index."""
 
     step: Count

@@ -22,8 +22,7 @@ import torch
 import torch.fx.experimental.symbolic_shapes  # imports sympy once, not in each session with meta tensors
 import torch.utils.serialization  # which `torch.load` would import in each session
 
-from audit.build.names import FOLDERS
-from audit.build.settings import CheckedSettings, CudaPythonSettings
+from audit.build.settings import FOLDERS, CheckedSettings, CudaPythonSettings
 from audit.run import launches, oracle, requests, session, timing, wire
 from audit.run.child import Child, Serve, inspectable
 from audit.run.event_writer import EventWriter

@@ -17,7 +17,7 @@ from typing import Any, Literal
 import numpy as np
 import numpy.typing as npt
 
-from audit.build.emulated.cache import cache_folder
+from audit.build.cache import cache_folder
 from audit.model.errors import WorkerFailed
 from audit.model.sanitizer import TERMINAL_ESCAPE
 from audit.run import protocol, wire

@@ -186,7 +186,7 @@ def _of(shape: Any, ordered: Ordered) -> tuple[TypeAdapter[Any], Ordered]:
 
 _TIMING = _of(event_models.TimingEvent, _timings)
 KINDS: dict[str, tuple[TypeAdapter[Any], Ordered]] = {
-    "session": _of(event_models.Step, _in_order("step", "steps", what="steps", wrong=_other_step)),
+    "session": _of(event_models.StepEvent, _in_order("step", "steps", what="steps", wrong=_other_step)),
     "cases": _of(event_models.Cost | event_models.Case, _cases),
     "work": _of(event_models.Work, _in_order("weighed", "shapes", last_first=True)),
     "described": _of(event_models.Described, _in_order("described", "shapes")),

@@ -23,7 +23,7 @@ import torch
 
 from audit.build.settings import CheckedSettings, CudaLibrary
 from audit.model import Harness
-from audit.run.device import SessionDevice
+from audit.run.device import SessionDevice, report
 from audit.run.harness import placed
 from audit.run.sanitizer_log import finished, reports_in
 
@@ -106,7 +106,7 @@ def checked(program: str, request: SanitizedCall, folder: Path) -> list[dict[str
     if SHARED_TOO in _help(program):
         options["initcheck"] = (*options["initcheck"], SHARED_TOO, "all")
     running = [_started(tool, [program, *given], request, folder) for tool, given in options.items()]
-    return [report for one in running for report in _reports(one)]
+    return [each for one in running for each in _reports(one)]
 
 
 def _help(program: str) -> str:
@@ -140,21 +140,16 @@ def _reports(one: _Running) -> list[dict[str, Any]]:
     found = reports_in(log, tool=one.tool)
     if not found and (code != 0 or not finished(log)):
         how = f"stopped after {TOOL_LIMIT_S:g} s" if code is None else f"exit code {code}"
-        return [_no_answer(one.tool, f"compute-sanitizer {one.tool} gave no answer ({how})")]
-    return [_of_input(report, one.ranges) for report in found]
+        return [{**report(NO_ANSWER, f"compute-sanitizer {one.tool} gave no answer ({how})"), "tool": one.tool}]
+    return [_of_input(each, one.ranges) for each in found]
 
 
-def _no_answer(tool: str, message: str) -> dict[str, Any]:
-    report = {"kind": NO_ANSWER, "message": message, "kernel": "", "line": None}
-    return {**report, "library_offset": None, "count": 1, "tool": tool}
-
-
-def _of_input(report: dict[str, Any], ranges: Path) -> dict[str, Any]:
+def _of_input(found: dict[str, Any], ranges: Path) -> dict[str, Any]:
     """Return the report without its address; an uninitialised read of an input, which was uploaded whole, has its own
     kind."""
-    plain = {key: value for key, value in report.items() if key != "address"}
-    address, shared = report["address"], "shared" in report["message"]
-    if report["kind"] != "uninitialised-read" or address is None or shared or not ranges.exists():
+    plain = {key: value for key, value in found.items() if key != "address"}
+    address, shared = found["address"], "shared" in found["message"]
+    if found["kind"] != "uninitialised-read" or address is None or shared or not ranges.exists():
         return plain
     inputs = json.loads(ranges.read_text(encoding="utf-8")).get(RANGES, [])
     if not any(start <= address < start + size for start, size in inputs):

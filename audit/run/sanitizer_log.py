@@ -12,6 +12,8 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import Any
 
+from audit.run.device import report
+
 _PREFIX = re.compile(r"^=+ ?", re.MULTILINE)
 _HEADLINE = re.compile(
     r"^(?:Invalid\s__|Uninitialized __|Potential invalid __|Barrier\serror\sdetected|Warpgroup MMA sequence error"
@@ -54,11 +56,11 @@ def reports_in(log: str, *, tool: str) -> list[dict[str, Any]]:
     """
     found: dict[tuple[Any, ...], dict[str, Any]] = {}
     for block in _blocks(_PREFIX.sub("", log)):
-        if (report := _report(block)) is None:
+        if (one := _report(block)) is None:
             continue
-        first = found.setdefault((report["kind"], report["kernel"], report["line"]), {**report, "count": 0})
-        first["count"] += report["count"]
-    return [{**report, "tool": tool} for report in found.values()]
+        first = found.setdefault((one["kind"], one["kernel"], one["line"]), {**one, "count": 0})
+        first["count"] += one["count"]
+    return [{**one, "tool": tool} for one in found.values()]
 
 
 def _blocks(text: str) -> Iterator[str]:
@@ -119,15 +121,8 @@ def _report_of(kind: str, message: str, block: str) -> dict[str, Any]:
     found = _locations(block)
     own = next((one for one in found if one.line is not None), found[0] if found else _Location("a kernel", None))
     address = _ADDRESS.search(block)
-    return {
-        "kind": kind,
-        "message": message,
-        "kernel": own.function,
-        "line": own.line,
-        "library_offset": None,
-        "address": int(address[1], 16) if address else None,
-        "count": 1,
-    }
+    about = report(kind, message, kernel=own.function, line=own.line)
+    return {**about, "address": int(address[1], 16) if address else None}
 
 
 def _locations(block: str) -> list[_Location]:

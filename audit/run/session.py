@@ -13,7 +13,7 @@ import torch
 from audit.build.settings import EmulatedPythonSettings, EmulatedSettings
 from audit.run import call_patterns, process_state, raw_memory
 from audit.run.arguments import Arguments, alike, as_bytes, differing, named
-from audit.run.call_patterns import First, Function, InTurn, planted, spoiled
+from audit.run.call_patterns import FirstResult, Function, InTurn, planted, spoiled
 from audit.run.containers import tensors
 from audit.run.device import SessionDevice, open_device
 from audit.run.event_writer import EventWriter
@@ -104,7 +104,7 @@ class _Step:
     cases: list[Arguments]
     output_bytes: tuple[int, ...]
     vacated: list[int]
-    firsts: dict[int, First] = field(default_factory=dict)
+    firsts: dict[int, FirstResult] = field(default_factory=dict)
     seen: tuple[torch.Tensor, ...] = ()
 
     @property
@@ -210,7 +210,7 @@ class _Step:
 
 
 def _firsts(
-    firsts: dict[int, First], folder: Path, step: int, keep: Callable[[Path, torch.Tensor], str]
+    firsts: dict[int, FirstResult], folder: Path, step: int, keep: Callable[[Path, torch.Tensor], str]
 ) -> dict[str, Any]:
     """Write the first results of a sequence, each to `<step>-<case>.bin`; return the event key."""
     events = [

@@ -21,7 +21,7 @@ def _nothing(*_: Any) -> None:
 
 
 @dataclass(frozen=True)
-class Timed:
+class TimedCall:
     """A call, with functions to call before and after it outside the timed events; `after` takes the result."""
 
     call: Call
@@ -57,17 +57,17 @@ class Stopwatch:
         """Overwrite the L2 cache; return at once."""
         self._flush.zero_()
 
-    def cold(self, calls: Sequence[Timed]) -> list[float]:
+    def cold(self, calls: Sequence[TimedCall]) -> list[float]:
         """Return the milliseconds between two events around each call, each after a flush."""
         return self._timed(calls, self.flush)
 
-    def hot(self, calls: Sequence[Timed]) -> list[float]:
+    def hot(self, calls: Sequence[TimedCall]) -> list[float]:
         """Return the milliseconds of all calls but the first, which is not timed, without flushes."""
         calls[0].before()
         calls[0].after(calls[0].call())
         return self._timed(calls[1:], _nothing)
 
-    def host(self, timed: Timed) -> float:
+    def host(self, timed: TimedCall) -> float:
         """Return the milliseconds by the host's clock, which covers all streams and the launch, after a flush."""
         timed.before()
         self.flush()
@@ -83,7 +83,7 @@ class Stopwatch:
         """Return cold and hot times of reading a part of the L2 cache: cold is slower only if the flush works."""
         words = max(1 << 18, int(CONTRAST_OF_L2 * self.l2_bytes) // 4)
         data = torch.ones(words, dtype=torch.float32, device="cuda")
-        calls = [Timed(lambda: torch.sum(data))] * (1 + CONTRAST_SAMPLES)
+        calls = [TimedCall(lambda: torch.sum(data))] * (1 + CONTRAST_SAMPLES)
         self.hot(calls)  # the first calls load the kernel
         return self.cold(calls[1:]), self.hot(calls)
 
@@ -92,7 +92,7 @@ class Stopwatch:
         element = torch.zeros(1, device="cuda")
         return lambda: element.add_(1)
 
-    def _timed(self, calls: Sequence[Timed], clear: Callable[[], None]) -> list[float]:
+    def _timed(self, calls: Sequence[TimedCall], clear: Callable[[], None]) -> list[float]:
         events = [(_event(), _event()) for _ in calls]
         for timed, (start, end) in zip(calls, events, strict=True):
             timed.before()
@@ -144,7 +144,7 @@ def _product(precision: str, side: int, dtype: torch.dtype, stopwatch: Stopwatch
 
 def _ceiling(name: str, shape: dict[str, int], stopwatch: Stopwatch, call: Any) -> dict[str, Any]:
     call()  # loads the kernel
-    samples = [stopwatch.cold([Timed(call)])[0] for _ in range(SAMPLES)]
+    samples = [stopwatch.cold([TimedCall(call)])[0] for _ in range(SAMPLES)]
     return {"variant": f"ceiling:{name}", "shape": shape, "samples_ms": samples}
 
 

@@ -13,7 +13,7 @@ from collections.abc import Sequence
 from contextlib import suppress
 from pathlib import Path
 
-from audit.build.emulated.cache import cache_folder
+from audit.build.cache import cache_folder
 from audit.model.errors import WorkerFailed
 from audit.run import requests, wire
 from audit.sandbox import processes

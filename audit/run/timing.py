@@ -22,7 +22,7 @@ from audit.run.harness import stated
 from audit.run.oracle import load_reference
 from audit.run.other_clocks import Watch, watch
 from audit.run.outputs import KeptOutputs
-from audit.run.stopwatch import Stopwatch, Timed, ceilings
+from audit.run.stopwatch import Stopwatch, TimedCall, ceilings
 from audit.run.timing_requests import EMPTY, EMPTY_CALLS, GRAPHED, Protocol
 
 Events = Iterator[dict[str, Any]]
@@ -81,8 +81,8 @@ def _around(calls: dict[str, Indexed], request: timing_requests.Interleaved, sto
         return
     yield from _by_graph({one.name: calls[one.name] for one in request.variants if one.name in calls}, stopwatch)
     empty = stopwatch.empty()
-    stopwatch.cold([Timed(empty)])  # loads the kernel
-    yield {"variant": EMPTY, "samples_ms": stopwatch.cold([Timed(empty)] * EMPTY_SAMPLES)}
+    stopwatch.cold([TimedCall(empty)])  # loads the kernel
+    yield {"variant": EMPTY, "samples_ms": stopwatch.cold([TimedCall(empty)] * EMPTY_SAMPLES)}
     yield from _profile({**calls, EMPTY: lambda _: empty()}, request.profile, stopwatch)
 
 
@@ -123,8 +123,8 @@ def _by_graph(calls: dict[str, Indexed], stopwatch: Stopwatch) -> Events:
     for name, call in calls.items():
         try:
             replay = callables.graph(call, [[0]])
-            stopwatch.cold([Timed(partial(replay, 0))])  # the first replay loads the graph
-            times = stopwatch.cold([Timed(partial(replay, 0))] * GRAPH_SAMPLES)
+            stopwatch.cold([TimedCall(partial(replay, 0))])  # the first replay loads the graph
+            times = stopwatch.cold([TimedCall(partial(replay, 0))] * GRAPH_SAMPLES)
         except Exception:  # claimed code may raise anything while it is captured
             continue
         yield {"variant": name, "protocol": GRAPHED, "samples_ms": times}

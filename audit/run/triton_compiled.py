@@ -11,12 +11,14 @@ from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
 
+from audit.run.device import report
+
 REFUSED = "triton-refused"
 MOST_CHARACTERS = 2000
 """The most characters of the compiler's message."""
 
 
-class Compiled:
+class FrontEnd:
     """Triton's front end in this process. Must be created before the first import of triton.
 
     Args:
@@ -68,8 +70,7 @@ class Compiled:
             inner = inner.__cause__
         words = getattr(inner, "error_message", None) or f"{type(inner).__name__}: {inner}"
         line = _line(error, self._source)
-        return {"kind": REFUSED, "message": words[:MOST_CHARACTERS], "kernel": kernel.fn.__name__, "line": line,
-                "library_offset": None, "count": 1}  # fmt: skip
+        return report(REFUSED, words[:MOST_CHARACTERS], kernel=kernel.fn.__name__, line=line)
 
 
 def _front_end(src: Any, target: Any, options: Any = None, **_: Any) -> Any:

@@ -16,6 +16,7 @@ import torch
 from audit.build.emulated.runtime import Access, Runtime
 from audit.build.settings import LEAST_TF32, Configuration
 from audit.run import triton_arithmetic, triton_libdevice, triton_syntax
+from audit.run.device import report
 from audit.run.formats import tf32
 from audit.run.triton_patches import Patches
 from audit.run.tuned import taken
@@ -243,11 +244,5 @@ def _bound(function: Callable[..., Any], plain: Callable[..., Any]) -> Callable[
 
 
 def _failed(kernel: str, line: int | None, error: BaseException | None) -> dict[str, Any]:
-    return {
-        "kind": FAILED,
-        "message": f"Triton's interpreter raised {type(error).__name__}: {str(error)[:MOST_CHARACTERS]}",
-        "kernel": kernel,
-        "line": line,
-        "library_offset": None,
-        "count": 1,
-    }
+    message = f"Triton's interpreter raised {type(error).__name__}: {str(error)[:MOST_CHARACTERS]}"
+    return report(FAILED, message, kernel=kernel, line=line)

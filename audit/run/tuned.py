@@ -8,7 +8,7 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
-from audit.build.emulated.cache import fingerprint
+from audit.build.cache import fingerprint
 
 MODULE = "triton.runtime.autotuner"
 MOST, MOST_CHARACTERS = 20, 500

@@ -6,21 +6,20 @@ from pathlib import Path
 import pytest
 
 from audit import claims
+from audit.build.cache import made
 from audit.build.cuda import device as cuda_device
 from audit.build.cuda import extension, gpu, toolchain
 from audit.build.cuda.device import CudaDevice, CudaVariant
 from audit.build.cuda.fast import FastBuild
-from audit.build.cuda.toolchain import Toolchain
-from audit.build.emulated.cache import made
-from audit.build.names import FAST_MANIFEST, IMAGE
-from audit.build.settings import CheckedSettings, CudaLibrary, CudaSettings
+from audit.build.cuda.toolchain import CudaToolchain
+from audit.build.settings import FAST_MANIFEST, IMAGE, CheckedSettings, CudaLibrary, CudaSettings
 from audit.model import BuildNote, Claim, Variant
 from audit.model.errors import BadInput, CompileError, Unsupported
 
 FOLDER = claims.load("triangular_mm")
 CLAIM = FOLDER.claim
 T4 = gpu.Gpu("Tesla T4", 75, "580", 15360, (13, 0))
-TOOLS = Toolchain(Path("/nowhere"), "nvcc 13.0.88", "2.11.0", (13, 0), Path("/nowhere"))
+TOOLS = CudaToolchain(Path("/nowhere"), "nvcc 13.0.88", "2.11.0", (13, 0), Path("/nowhere"))
 NOTE = BuildNote(variant="claimed", optimisation="published", outcome="built", header_set="published",
                  compiler="nvcc 13.0.88", flags=("-O3",), seconds=52.04, from_cache=False)  # fmt: skip
 LOADED = CudaLibrary(library=Path("m.so"), module="m", digests={})
@@ -123,7 +122,7 @@ def test_the_fast_build_of_a_control_for_the_checks_is_checked(
     made(folder, lambda entry: [(entry / name).write_bytes(b"x") for name in names])
 
     def build(_: Path, *, flags: tuple[str, ...], **__: object) -> FastBuild:
-        return FastBuild(folder / "host.so", folder / "binding.so", flags, "g++", 1.0, 0.5, 0.5, False, (), ())
+        return FastBuild(folder / "host.so", folder / "binding.so", flags, "g++", 1.0, False, (), ())
 
     monkeypatch.setattr(cuda_device.fast, "build", build)
     monkeypatch.setattr(cuda_device, "working_sanitizer", lambda _: Path("/opt/bin/compute-sanitizer"))

@@ -5,15 +5,15 @@ from pathlib import Path
 
 import pytest
 
+from audit.build.cache import SEAL
 from audit.build.cuda import compile, extension, gpu
 from audit.build.cuda.extension import copied
-from audit.build.cuda.toolchain import Toolchain, ninja_folder
-from audit.build.emulated.cache import SEAL
+from audit.build.cuda.toolchain import CudaToolchain, ninja_folder
 from audit.model.errors import BadInput, CompileError
 
 H100 = gpu.Gpu("NVIDIA H100", 90, "580", 81559, (13, 0))
 T4 = gpu.Gpu("Tesla T4", 75, "580", 15360, (13, 0))
-TOOLS = Toolchain(Path("/nowhere"), "nvcc 13.0.88", "2.11.0", (13, 0), ninja_folder())
+TOOLS = CudaToolchain(Path("/nowhere"), "nvcc 13.0.88", "2.11.0", (13, 0), ninja_folder())
 CHILD = """
 import json, pathlib, sys, time
 request = json.loads(sys.argv[1])
@@ -52,7 +52,7 @@ def test_a_flag_with_a_path_or_for_a_shell_is_refused(flag: str) -> None:
 
 
 @pytest.fixture
-def tools(tmp_path: Path) -> Toolchain:
+def tools(tmp_path: Path) -> CudaToolchain:
     """A toolkit whose nvcc lists dependencies as g++ finds them."""
     nvcc = tmp_path / "toolkit/bin/nvcc"
     nvcc.parent.mkdir(parents=True)
@@ -63,12 +63,12 @@ def tools(tmp_path: Path) -> Toolchain:
     return replace(TOOLS, cuda_home=tmp_path / "toolkit")
 
 
-def key(source: Path, tools: Toolchain, *flags: str, card: gpu.Gpu = H100) -> str:
+def key(source: Path, tools: CudaToolchain, *flags: str, card: gpu.Gpu = H100) -> str:
     own = copied(source, flags, arch=card.arch, toolchain=tools)
     return extension.build_key(own, flags, gpu=card, toolchain=tools)
 
 
-def test_folders_of_the_claim_are_searched_and_the_copy_has_what_was_read(tmp_path: Path, tools: Toolchain) -> None:
+def test_folders_of_the_claim_are_searched_and_the_copy_has_what_was_read(tmp_path: Path, tools: CudaToolchain) -> None:
     source = tmp_path / "claim/claimed.cu"
     for folder in ("research", "other"):
         (source.parent / folder).mkdir(parents=True)
@@ -83,7 +83,7 @@ def test_folders_of_the_claim_are_searched_and_the_copy_has_what_was_read(tmp_pa
 
 
 def test_the_builder_gets_the_folders_of_the_copy_and_the_other_flags_apart(
-    monkeypatch: pytest.MonkeyPatch, tmp_path: Path, tools: Toolchain
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path, tools: CudaToolchain
 ) -> None:
     source = tmp_path / "claim/k.cu"
     (source.parent / "research").mkdir(parents=True)
@@ -96,7 +96,7 @@ def test_the_builder_gets_the_folders_of_the_copy_and_the_other_flags_apart(
     assert caught.value.log == "error: ['-O3'] ['// tiles\\n']"
 
 
-def test_the_key_changes_with_all_a_build_depends_on(tmp_path: Path, tools: Toolchain) -> None:
+def test_the_key_changes_with_all_a_build_depends_on(tmp_path: Path, tools: CudaToolchain) -> None:
     source, header = tmp_path / "claim/claimed.cu", tmp_path / "claim/tiles.cuh"
     source.parent.mkdir()
     source.write_text('#define TILES "tiles.cuh"\n#include TILES\n')
@@ -113,7 +113,7 @@ def test_the_key_changes_with_all_a_build_depends_on(tmp_path: Path, tools: Tool
     assert key(source, tools, "-O3") == second
 
 
-def test_a_build_sees_what_the_compiler_named_and_nothing_else(tmp_path: Path, tools: Toolchain) -> None:
+def test_a_build_sees_what_the_compiler_named_and_nothing_else(tmp_path: Path, tools: CudaToolchain) -> None:
     source = tmp_path / "claim/claimed.cu"
     (source.parent / "below").mkdir(parents=True)
     source.write_text('#include "below/tiles.cuh"\n#include <cstdio>\n')
@@ -142,7 +142,7 @@ WRITES = "pathlib.Path(request['folder'], request['name'] + '.so').write_text('x
 
 
 def test_a_build_is_made_once_and_leaves_only_itself(
-    monkeypatch: pytest.MonkeyPatch, tmp_path: Path, tools: Toolchain
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path, tools: CudaToolchain
 ) -> None:
     source = tmp_path / "k.cu"
     source.write_text("// a kernel\n")
@@ -162,7 +162,9 @@ def test_the_child_is_told_the_one_target(monkeypatch: pytest.MonkeyPatch) -> No
     assert result["PATH"].startswith(str(TOOLS.ninja))
 
 
-def test_what_the_compiler_says_is_the_error(monkeypatch: pytest.MonkeyPatch, tmp_path: Path, tools: Toolchain) -> None:
+def test_what_the_compiler_says_is_the_error(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path, tools: CudaToolchain
+) -> None:
     source = tmp_path / "k.cu"
     source.write_text("x")
     fake_builder(monkeypatch, tmp_path, "print('/a/b/k.cu(3): error: identifier \"y\" is undefined'); sys.exit(1)")
@@ -173,7 +175,9 @@ def test_what_the_compiler_says_is_the_error(monkeypatch: pytest.MonkeyPatch, tm
     assert not [path for path in (tmp_path / "cache" / "cuda").iterdir() if path.is_dir()]
 
 
-def test_a_build_that_does_not_end_is_killed(monkeypatch: pytest.MonkeyPatch, tmp_path: Path, tools: Toolchain) -> None:
+def test_a_build_that_does_not_end_is_killed(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path, tools: CudaToolchain
+) -> None:
     source = tmp_path / "k.cu"
     source.write_text("x")
     copied(source, (), arch=H100.arch, toolchain=tools)

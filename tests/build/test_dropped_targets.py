@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 
 from audit.build.cuda.gpu import Gpu
-from audit.build.cuda.toolchain import Toolchain
+from audit.build.cuda.toolchain import CudaToolchain
 from audit.build.python import cuda
 from audit.build.python.cuda import may_be_left_out, oldest, parted
 
@@ -51,7 +51,7 @@ def test_a_claim_for_a_gpu_that_may_be_of_that_architecture_keeps_its_flag() -> 
 
 
 def test_a_build_without_the_flag_says_so(tmp_path: Path) -> None:
-    tools = Toolchain(Path("/nowhere"), NVCC, "2.11.0", (13, 0), Path("/nowhere"))
+    tools = CudaToolchain(Path("/nowhere"), NVCC, "2.11.0", (13, 0), Path("/nowhere"))
     builder = cuda.PythonBuilder(Gpu("NVIDIA H200", 90, "580", 143771, (13, 0)), tools)
     (tmp_path / cuda.MANIFEST).write_text(json.dumps(SEEN))
     expected = "built for sm_90 without the published -arch=sm_70: an architecture that nvcc 13.0.88 no longer has"

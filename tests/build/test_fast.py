@@ -10,7 +10,7 @@ from audit.build.cuda import fast, fast_toolchain
 from audit.build.cuda.fast_host import KEY, host_part
 from audit.build.cuda.fast_symbols import device_variables, offset_of, symbols
 from audit.build.emulated import toolchain
-from audit.build.names import OPENER
+from audit.build.settings import OPENER
 from audit.model.errors import BadInput, Unsupported
 from audit.review.cuda_source import parse
 

@@ -7,9 +7,9 @@ from pathlib import Path
 import pytest
 
 from audit import claims
+from audit.build.cache import SEAL
 from audit.build.cuda.gpu import Gpu
-from audit.build.cuda.toolchain import Toolchain
-from audit.build.emulated.cache import SEAL
+from audit.build.cuda.toolchain import CudaToolchain
 from audit.build.emulated.device import EmulatedDevice, EmulatedVariant
 from audit.build.python.cuda import PythonBuilder
 from audit.build.settings import CudaPythonSettings, EmulatedPythonSettings
@@ -18,7 +18,7 @@ from audit.model.errors import CompileError, Unsupported
 
 FOLDER = claims.load("controls_python")
 GPU = Gpu("Tesla T4", 75, "580", 15360, (13, 0))
-TOOLS = Toolchain(Path("/nowhere"), "nvcc 13.0.88", "2.11.0", (13, 0), Path("/nowhere"))
+TOOLS = CudaToolchain(Path("/nowhere"), "nvcc 13.0.88", "2.11.0", (13, 0), Path("/nowhere"))
 PLAIN = "def forward(x):\n    return x * 2\n"
 
 

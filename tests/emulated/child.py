@@ -28,7 +28,7 @@ from pathlib import Path
 torch.set_num_threads(1)
 torch.manual_seed(1)
 from audit.build.emulated.library import load
-from audit.build.names import POISON_NAN, POISON_NUMBER
+from audit.build.settings import POISON_NAN, POISON_NUMBER
 from audit.build.emulated.runtime import Runtime
 from audit.build.settings import Configuration
 class Configured(Runtime):

@@ -9,8 +9,8 @@ from pathlib import Path
 
 import pytest
 
-from audit.build.emulated import cache
-from audit.build.emulated.cache import SEAL, is_whole, made
+from audit.build import cache
+from audit.build.cache import SEAL, is_whole, made
 from audit.model.errors import BadInput, CompileError
 
 TEXT = "what was compiled"

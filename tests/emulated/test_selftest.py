@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from audit.build.emulated.selftest import selftest
+from audit.apps.doctor import selftest
 
 
 @pytest.mark.parametrize("optimisation", ["O2", "O0"])

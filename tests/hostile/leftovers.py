@@ -145,6 +145,6 @@ def _system_v() -> list[str]:
 
 
 def _unfinished(cache: Path) -> list[Path]:
-    """Folders that a maker has not renamed: their names have an ending of their own (`audit.build.emulated.cache`)."""
+    """Folders that a maker has not renamed: their names have an ending of their own (`audit.build.cache`)."""
     kinds = [kind for kind in cache.iterdir() if kind.is_dir()]
     return [path for kind in kinds for path in kind.iterdir() if path.is_dir() and "." in path.name]

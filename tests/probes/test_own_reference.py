@@ -10,11 +10,10 @@ from pathlib import Path
 import pytest
 
 from audit import claims
-from audit.build.emulated.cache import digests
+from audit.build.cache import digests
 from audit.build.emulated.device import MORE_ORDERS, ORDERS, EmulatedDevice, EmulatedVariant, plain_configuration
 from audit.build.emulated.prepared import runtime
-from audit.build.names import FILLS
-from audit.build.settings import EmulatedSettings
+from audit.build.settings import FILLS, EmulatedSettings
 from audit.claims import ClaimFolder
 from audit.device_run import DeviceRun
 from audit.model import BuildNote, Variant

@@ -21,7 +21,7 @@ from audit.run.contents import Contents
 from audit.run.harness import placed
 from audit.run.oracle import load_reference
 from audit.run.outputs import KeptOutputs
-from audit.run.stopwatch import Stopwatch, Timed
+from audit.run.stopwatch import Stopwatch, TimedCall
 
 FOLDER = claims.load("controls_caches")
 SHAPE = {"rows": 6, "cols": 9}
@@ -34,16 +34,16 @@ KNOWN_GOOD = [variant.name for variant in FOLDER.claim.variant if variant.role =
 class Watch:
     """Stands for the GPU: does what a stopwatch does around a call, without its clocks."""
 
-    def cold(self, calls: Sequence[Timed]) -> list[float]:
+    def cold(self, calls: Sequence[TimedCall]) -> list[float]:
         for timed in calls:
             timed.before()
             timed.after(timed.call())
         return [1.0] * len(calls)
 
-    def hot(self, calls: Sequence[Timed]) -> list[float]:
+    def hot(self, calls: Sequence[TimedCall]) -> list[float]:
         return self.cold(calls)[1:]
 
-    def host(self, timed: Timed) -> float:
+    def host(self, timed: TimedCall) -> float:
         return self.cold([timed])[0]
 
 

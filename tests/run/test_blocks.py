@@ -28,7 +28,7 @@ from audit.run.blocks import (
 from audit.run.contents import Content, Contents
 from audit.run.outputs import KeptOutputs
 from audit.run.ratios import ratio
-from audit.run.stopwatch import Stopwatch, Timed
+from audit.run.stopwatch import Stopwatch, TimedCall
 
 
 class Watch:
@@ -38,18 +38,18 @@ class Watch:
         self.noise = noise
         self.log: list[float] = []
 
-    def cold(self, calls: Sequence[Timed]) -> list[float]:
+    def cold(self, calls: Sequence[TimedCall]) -> list[float]:
         times = [self.one(timed) for timed in calls]
         self.log += times
         return [one * self.noise() for one in times]
 
-    def hot(self, calls: Sequence[Timed]) -> list[float]:
+    def hot(self, calls: Sequence[TimedCall]) -> list[float]:
         return self.cold(calls)[1:]
 
-    def host(self, timed: Timed) -> float:
+    def host(self, timed: TimedCall) -> float:
         return self.one(timed)
 
-    def one(self, timed: Timed) -> float:
+    def one(self, timed: TimedCall) -> float:
         timed.before()
         result: float = timed.call()
         timed.after(result)
@@ -107,7 +107,7 @@ class Full(Watch):
         super().__init__(lambda: 1.0)
         self._takes_ms, self._left = takes_ms, calls
 
-    def one(self, timed: Timed) -> float:
+    def one(self, timed: TimedCall) -> float:
         found = super().one(timed)
         self._left -= found == self._takes_ms
         if found == self._takes_ms and self._left < 0:

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from audit.build.names import QUICK
+from audit.build.settings import QUICK
 from audit.run.emulated import CLOCKS
 from audit.run.pool import Workers
 from tests.run.test_python_session import asked, value

@@ -5,6 +5,7 @@ import sys
 import types
 from collections.abc import Iterator
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
@@ -203,7 +204,7 @@ def test_a_session_on_a_missing_gpu_says_so() -> None:
 
 def test_a_missing_entry_lists_the_functions_there_are(monkeypatch: pytest.MonkeyPatch) -> None:
     library = Path("m.so")
-    monkeypatch.setitem(cuda._LOADED, library, {"backward": print})
+    monkeypatch.setitem(cuda._LOADED, library, SimpleNamespace(backward=print))
     with pytest.raises(LookupError, match="no function forward; the extension has: backward"):
         cuda.entry_of(CudaLibrary(library=library, module="m", digests={}), "forward", Harness())
 

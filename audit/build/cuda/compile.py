@@ -14,7 +14,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-from audit.build.cuda.toolchain import Toolchain
+from audit.build.cuda.toolchain import CudaToolchain
 from audit.model.errors import BadInput, CompileError
 from audit.sandbox import command
 
@@ -42,7 +42,7 @@ def checked_flags(flags: Sequence[str]) -> tuple[str, ...]:
 
 
 def compile_module(
-    source: Path, flags: Sequence[str], *, module: str, arch: str, toolchain: Toolchain, folder: Path
+    source: Path, flags: Sequence[str], *, module: str, arch: str, toolchain: CudaToolchain, folder: Path
 ) -> Path:
     """Build `<folder>/<module>.so` from the unmodified source and return it.
 
@@ -77,7 +77,7 @@ def run_child(module: str, request: dict[str, Any], *, env: dict[str, str], fold
     return done.code, words
 
 
-def environment(arch: str, toolchain: Toolchain) -> dict[str, str]:
+def environment(arch: str, toolchain: CudaToolchain) -> dict[str, str]:
     """Return this process's environment with the target and the programs that torch looks for."""
     programs = os.pathsep.join([str(toolchain.ninja), str(toolchain.cuda_home / "bin"), os.environ.get("PATH", "")])
     values = {"PATH": programs, "CUDA_HOME": str(toolchain.cuda_home), "TORCH_CUDA_ARCH_LIST": arch, "MAX_JOBS": "2"}

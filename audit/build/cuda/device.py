@@ -9,6 +9,7 @@ from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 
+from audit.build.cache import digests
 from audit.build.cuda import extension, fast, fast_toolchain, gpu, toolchain
 from audit.build.cuda.compile import HEADER_SET, checked_flags
 from audit.build.cuda.extension import CudaBuild
@@ -17,9 +18,9 @@ from audit.build.cuda.fast_symbols import defined, plain_name
 from audit.build.cuda.fast_toolchain import NotFast
 from audit.build.cuda.toolchain import working_sanitizer
 from audit.build.device import BuiltVariant, Levels
-from audit.build.emulated.cache import digests
-from audit.build.names import FAST_MANIFEST, IMAGE
 from audit.build.settings import (
+    FAST_MANIFEST,
+    IMAGE,
     CheckedSettings,
     CudaLibrary,
     CudaPython,

@@ -15,15 +15,15 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from audit.build import dependencies
+from audit.build.cache import cache_folder, fingerprint, made
 from audit.build.cuda import compile
 from audit.build.cuda.compile import HEADER_SET, checked_flags, compile_module, compiler_words, environment
 from audit.build.cuda.fast_toolchain import standard_of
 from audit.build.cuda.gpu import Gpu
-from audit.build.cuda.toolchain import Toolchain, tool
+from audit.build.cuda.toolchain import CudaToolchain, tool
 from audit.build.dependencies import listed, own_files, torch_headers, wheels
 from audit.build.emulated import toolchain as host
-from audit.build.emulated.cache import cache_folder, fingerprint, made
-from audit.build.names import TORCH_MACROS
+from audit.build.settings import TORCH_MACROS
 from audit.model import SourceFile, untrusted
 from audit.model.errors import CompileError, Unsupported
 from audit.sandbox import command
@@ -50,7 +50,7 @@ class CudaBuild:
     reads: tuple[SourceFile, ...]
 
 
-def build(source: Path, flags: tuple[str, ...], *, gpu: Gpu, toolchain: Toolchain) -> CudaBuild:
+def build(source: Path, flags: tuple[str, ...], *, gpu: Gpu, toolchain: CudaToolchain) -> CudaBuild:
     """Compile the unmodified source for that GPU alone with nvcc's published flags, or take it from the cache.
 
     Raises:
@@ -87,7 +87,7 @@ def build(source: Path, flags: tuple[str, ...], *, gpu: Gpu, toolchain: Toolchai
     )
 
 
-def build_key(source: Copied, flags: tuple[str, ...], *, gpu: Gpu, toolchain: Toolchain) -> str:
+def build_key(source: Copied, flags: tuple[str, ...], *, gpu: Gpu, toolchain: CudaToolchain) -> str:
     """Return the hash of all that the module depends on: sources, flags, target, torch, its CUDA, nvcc and Python."""
     files = [source.source.name, *(part for one in source.reads for part in (one.file, one.sha256))]
     made_by = [gpu.arch, toolchain.torch, str(toolchain.torch_cuda), toolchain.nvcc, sys.version.split()[0]]
@@ -105,7 +105,7 @@ def target_note(listing: str, compute_capability: int) -> str:
     return ""
 
 
-def _verified(library: Path, *, gpu: Gpu, toolchain: Toolchain) -> str:
+def _verified(library: Path, *, gpu: Gpu, toolchain: CudaToolchain) -> str:
     if (program := tool(toolchain, "cuobjdump")) is None:
         return "target not verified: the toolkit has no cuobjdump"
     words = [str(program), "--list-elf", str(library)]
@@ -121,7 +121,7 @@ class Copied:
     reads: tuple[SourceFile, ...]
 
 
-def copied(source: Path, flags: tuple[str, ...], *, arch: str, toolchain: Toolchain) -> Copied:
+def copied(source: Path, flags: tuple[str, ...], *, arch: str, toolchain: CudaToolchain) -> Copied:
     """Ask nvcc which files it reads, in its passes for host and device, and copy those of the claim.
 
     The copies are kept until a file in the source's folder changes. `arch` is the one target, as "9.0a".
@@ -139,7 +139,7 @@ def copied(source: Path, flags: tuple[str, ...], *, arch: str, toolchain: Toolch
     return Copied(entry / FOLDER / path.name, tuple(map(SourceFile.model_validate, note)))
 
 
-def _copy(source: Path, flags: tuple[str, ...], folder: Path, *, arch: str, toolchain: Toolchain) -> None:
+def _copy(source: Path, flags: tuple[str, ...], folder: Path, *, arch: str, toolchain: CudaToolchain) -> None:
     standard = [] if any("std=" in flag for flag in flags) else [f"-std={standard_of(toolchain.torch)}"]
     given = [f"-I{source.parent / flag[2:]}" if flag.startswith("-I") else flag for flag in flags]
     arguments = [f"-arch=sm_{arch.replace('.', '')}", *given, *standard, *_MACROS]
@@ -167,7 +167,7 @@ def _copy(source: Path, flags: tuple[str, ...], folder: Path, *, arch: str, tool
     (folder / NOTE).write_text(json.dumps([one.model_dump() for one in own]), encoding="utf-8")
 
 
-def _known(toolchain: Toolchain) -> Iterator[Path]:
+def _known(toolchain: CudaToolchain) -> Iterator[Path]:
     """Yield the folders whose headers are not the claim's."""
     yield from torch_headers()
     yield from _of_compiler(toolchain)
@@ -177,7 +177,7 @@ def _known(toolchain: Toolchain) -> Iterator[Path]:
 
 
 @functools.cache
-def _of_compiler(toolchain: Toolchain) -> tuple[Path, ...]:
+def _of_compiler(toolchain: CudaToolchain) -> tuple[Path, ...]:
     """Return the folders of headers of nvcc and of its host compiler, which need not be the first `g++`."""
     words = [str(toolchain.cuda_home / "bin/nvcc"), "-E", "-Xcompiler", "-v", "-x", "cu", os.devnull]
     variables = {**environment("", toolchain), "LC_ALL": "C"}

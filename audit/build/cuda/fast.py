@@ -13,6 +13,7 @@ from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from pathlib import Path
 
+from audit.build.cache import cache_folder, fingerprint, made
 from audit.build.cuda import fast_toolchain
 from audit.build.cuda.fast_host import KEY, Flags, host_part, operator_includes, translated
 from audit.build.cuda.fast_nvrtc import NAMES
@@ -21,9 +22,8 @@ from audit.build.cuda.fast_toolchain import FastToolchain, NotFast
 from audit.build.dependencies import listed, own_files
 from audit.build.device_part import device_text
 from audit.build.emulated import toolchain
-from audit.build.emulated.cache import cache_folder, fingerprint, made
 from audit.build.emulated.edits import Edit, apply, line_marker
-from audit.build.names import FAST_MANIFEST, IMAGE, OPENER
+from audit.build.settings import FAST_MANIFEST, IMAGE, OPENER
 from audit.model import SourceFile, untrusted
 from audit.model.errors import Unsupported, first_error
 from audit.review.cuda_source import CudaSource, parse
@@ -46,8 +46,6 @@ class FastBuild:
         flags: NVRTC's, in order.
         compiler: that of the host part, and the name of NVRTC's library.
         seconds: the wall time of this call.
-        host_seconds: that of compiling the host part.
-        device_seconds: that of NVRTC, the start of its process included.
         from_cache: whether this call compiled nothing.
         reads: the files of the claim in it: the source, and the headers beside it that it includes.
         left_out: instantiations whose template arguments are torch's types; launching one raises NotImplementedError.
@@ -58,8 +56,6 @@ class FastBuild:
     flags: tuple[str, ...]
     compiler: str
     seconds: float
-    host_seconds: float
-    device_seconds: float
     from_cache: bool
     reads: tuple[SourceFile, ...]
     left_out: tuple[str, ...]
@@ -91,7 +87,7 @@ def build(source_path: Path, *, flags: tuple[str, ...], compute_capability: int,
         + given.defines
         + host_part(source, name=source_path.name)
     )
-    job = _Job(source, host, given, tools)
+    job = _FastJob(source, host, given, tools)
     key = fingerprint([_RECIPE, *tools.identity, *given.device, host, job.device])
     target = cache_folder() / "fast" / f"{source_path.stem[:40]}-{key}"
     with ThreadPoolExecutor(max_workers=1) as pool:
@@ -104,8 +100,6 @@ def build(source_path: Path, *, flags: tuple[str, ...], compute_capability: int,
         flags=given.device,
         compiler=f"{tools.compiler}; NVRTC {tools.nvrtc.name}",
         seconds=time.monotonic() - started,
-        host_seconds=manifest["host_seconds"],
-        device_seconds=manifest["device_seconds"],
         from_cache=from_cache,
         reads=reads,
         left_out=tuple(manifest["left_out"]),
@@ -127,7 +121,7 @@ def joined(source_path: Path) -> tuple[str, tuple[SourceFile, ...]]:
     return apply(source, edits), tuple(SourceFile.of(name, read[name].encode()) for name in sorted(read))
 
 
-class _Job:
+class _FastJob:
     """The compilation of one source by both compilers."""
 
     def __init__(self, source: CudaSource, host: str, flags: Flags, tools: FastToolchain) -> None:
@@ -138,9 +132,7 @@ class _Job:
         """Fill the folder of a finished build."""
         (folder / DEVICE_SOURCE).write_text(self.device, encoding="utf-8")
         (folder / "host.cpp").write_text(self._host, encoding="utf-8")
-        started = time.monotonic()
         self._compile_host(folder)
-        host_seconds = time.monotonic() - started
         listing = fast_toolchain.listing(folder / LIBRARY)
         found = symbols(listing, key=KEY, variables=device_variables(self._source))
         wanted = [symbol for symbol in found if not symbol.needs_torch]
@@ -151,8 +143,6 @@ class _Job:
             "joined": joined,
             "left_out": left_out,
             "opener": offset_of(OPENER, listing),
-            "host_seconds": round(host_seconds, 3),
-            "device_seconds": round(time.monotonic() - started - host_seconds, 3),
         }
         (folder / FAST_MANIFEST).write_text(json.dumps(manifest), encoding="utf-8")
 

@@ -16,7 +16,7 @@ from audit.build.cuda.fast_toolchain import NotFast
 from audit.build.cuda.gpu import SPECIFIC
 from audit.build.emulated.edits import Edit, apply, line_marker
 from audit.build.emulated.rewrite import defines, operator_headers
-from audit.build.names import TORCH_MACROS
+from audit.build.settings import TORCH_MACROS
 from audit.review.cuda_source import CudaSource, Function, Launch
 from audit.review.token_scan import LONGEST
 from audit.review.unsupported import CLUSTERS, unsupported

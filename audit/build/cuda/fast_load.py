@@ -10,9 +10,9 @@ from typing import Any
 
 import torch
 
+from audit.build.cache import checked, sealed
 from audit.build.emulated import library as bound
-from audit.build.names import DEVICE_PREFIX, FAST_MANIFEST, IMAGE, OPENER
-from audit.build.sealed import checked, sealed
+from audit.build.settings import DEVICE_PREFIX, FAST_MANIFEST, IMAGE, OPENER
 
 
 def load(library: Path, *, binding: Path, digests: Mapping[Path, str]) -> dict[str, Callable[..., Any]]:

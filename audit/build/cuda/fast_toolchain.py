@@ -10,9 +10,9 @@ from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from pathlib import Path
 
+from audit.build.cache import cache_folder, fingerprint, is_whole, made
 from audit.build.cuda import toolchain as cuda_toolchain
 from audit.build.emulated import toolchain
-from audit.build.emulated.cache import cache_folder, fingerprint, is_whole, made
 from audit.model.errors import AuditError, Unsupported
 from audit.sandbox import command
 

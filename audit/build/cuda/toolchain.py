@@ -26,7 +26,7 @@ Release = tuple[int, int]
 
 
 @dataclass(frozen=True)
-class Toolchain:
+class CudaToolchain:
     """Folders and versions; `cuda_home` has bin/nvcc, `ninja` is the folder of the ninja program."""
 
     cuda_home: Path
@@ -36,7 +36,7 @@ class Toolchain:
     ninja: Path
 
 
-def find(gpu: Gpu) -> Toolchain:
+def find(gpu: Gpu) -> CudaToolchain:
     """Return the toolchain of this Python and this machine. Raises BadInput: a part is missing or two do not fit; says
     which and what to install."""
     version, torch_cuda = torch_release()
@@ -56,7 +56,7 @@ def find(gpu: Gpu) -> Toolchain:
             f"--device cuda: nvcc is of CUDA {_dotted(release)} and torch {version} of {_dotted(torch_cuda)}; "
             f"install a CUDA {torch_cuda[0]} toolkit and set CUDA_HOME"
         )
-    return Toolchain(home, f"nvcc {full}", version, torch_cuda, ninja_folder())
+    return CudaToolchain(home, f"nvcc {full}", version, torch_cuda, ninja_folder())
 
 
 def missing() -> str | None:
@@ -122,7 +122,7 @@ TRIAL_OPTIONS = ("--show-backtrace", "no", "--print-limit", "1", "--report-api-e
 TRIAL_LIMIT_S = 60.0
 
 
-def working_sanitizer(toolchain: Toolchain) -> Path | None:
+def working_sanitizer(toolchain: CudaToolchain) -> Path | None:
     """Return the program after one trial of some 5 s on a GPU; None where it is absent or gives no answer."""
     program = tool(toolchain, "compute-sanitizer")
     if program is None:
@@ -133,7 +133,7 @@ def working_sanitizer(toolchain: Toolchain) -> Path | None:
     return program if trial.code == 0 and "ERROR SUMMARY: 0 errors" in trial.out else None
 
 
-def tool(toolchain: Toolchain, name: str) -> Path | None:
+def tool(toolchain: CudaToolchain, name: str) -> Path | None:
     """Return the toolkit's program of that name, else that on PATH; None where there is none."""
     own, on_path = toolchain.cuda_home / "bin" / name, shutil.which(name)
     return own if own.exists() else Path(on_path) if on_path else None

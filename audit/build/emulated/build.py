@@ -16,11 +16,11 @@ from pathlib import Path
 from typing import Any
 
 from audit.build import dependencies
+from audit.build.cache import cache_folder, fingerprint, made
 from audit.build.emulated import imports, prepared, preprocess, ptx, rewrite, rewrite_variables, toolchain
-from audit.build.emulated.cache import cache_folder, fingerprint, made
 from audit.build.emulated.prepared import HeaderSet
 from audit.build.emulated.preprocess import COMPILES, OWN, TEXT
-from audit.build.names import DEVICE_PREFIX
+from audit.build.settings import DEVICE_PREFIX
 from audit.model import SourceFile, untrusted
 from audit.model.errors import CompileError, Unsupported
 from audit.review.cuda_source import CudaSource, parse
@@ -29,6 +29,7 @@ from audit.review.unsupported import unsupported
 KEY = "rung"  # of the header set, in the files of caches
 UNIT = "unit.json"
 """The file next to a preprocessed text: its header set (key `rung`), its library, and the files of the claim in it."""
+MOST_CONSTANT_BYTES = 64 << 10
 _SLOWER = {"O2": "", "O0": '#pragma GCC optimize("O0")\n'}
 # Listed one by one: -fsanitize must add no library, since the runtime has its callbacks.
 _COPIES = ("memcpy", "memmove", "memset")  # by the runtime, which checks their accesses
@@ -230,12 +231,10 @@ class _Job:
 
 def _too_many_constants(library: Path) -> str:
     """Return the error of a GPU's compiler about too many constants; empty if they fit."""
-    size, most = rewrite_variables.constant_bytes(library), rewrite_variables.MOST_CONSTANT_BYTES
-    return (
-        f"error: {size:,} bytes of __constant__ data: a GPU has {most:,}, so nvcc refuses this source"
-        if size > most
-        else ""
-    )
+    size = imports.constant_bytes(library)
+    if size <= MOST_CONSTANT_BYTES:
+        return ""
+    return f"error: {size:,} bytes of __constant__ data: a GPU has {MOST_CONSTANT_BYTES:,}, so nvcc refuses this source"
 
 
 def _two_types(log: str) -> str:

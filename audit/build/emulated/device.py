@@ -9,13 +9,21 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
+from audit.build.cache import digests
 from audit.build.device import BuiltVariant, Levels
 from audit.build.emulated.build import EmulatedBuild, build
-from audit.build.emulated.cache import digests
 from audit.build.emulated.prepared import prepare
-from audit.build.names import FILLS, NO_BLOCKS, QUICK, STALE
 from audit.build.second_compiler import UNBOUND
-from audit.build.settings import Configuration, EmulatedPythonSettings, EmulatedSettings, TensorDevice
+from audit.build.settings import (
+    FILLS,
+    NO_BLOCKS,
+    QUICK,
+    STALE,
+    Configuration,
+    EmulatedPythonSettings,
+    EmulatedSettings,
+    TensorDevice,
+)
 from audit.model import BuildNote, Claim, Device, Shape, Variant
 from audit.model.errors import CompileError
 from audit.model.gpus import table

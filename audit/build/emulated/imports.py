@@ -1,4 +1,6 @@
-"""Check the symbols of a kernel's library: it may need those of ordinary programs, and must not replace a hook.
+"""Read a kernel's library: the bytes of its constants, and its symbols.
+
+It may need symbols of ordinary programs, and must not replace a hook.
 
 Its host code shares a process with the emulated device. Another name does not fail the kernel: the device refuses the
 source as unsupported.
@@ -15,6 +17,8 @@ from pathlib import Path
 _DYNAMIC, _ALL = 11, 2
 """Section types: the dynamic symbols, and all symbols."""
 _WEAK = 2
+CONSTANTS = ".nv.constants"
+"""The section with the sizes of `__constant__` data; no C identifier, for which the linker would make symbols."""
 _C = """
     abort abs aligned_alloc assert asctime atof atoi atol atoll bsearch calloc clock clock_getres clock_gettime
     clock_nanosleep ctime difftime div exit free getenv gettimeofday gmtime labs ldiv llabs lldiv localtime localtime_r
@@ -120,10 +124,25 @@ def _shown(symbol: _Symbol, prefix: str) -> str:
     return f"{name} (as a weak reference)" if symbol.weak else name
 
 
+def constant_bytes(library: Path) -> int:
+    """Return the bytes of `__constant__` data that the source of a library declares."""
+    data = library.read_bytes()
+    sections, names = _sections(data)
+    for name, _, _, _, start, length, *_ in sections:
+        if data.startswith(CONSTANTS.encode() + b"\0", sections[names][4] + name):
+            return sum(struct.unpack_from(f"<{length // 8}Q", data, start))
+    return 0
+
+
+def _sections(data: bytes) -> tuple[list[tuple[int, ...]], int]:
+    """Return the section headers of an ELF file of 64 bits, and the number of the section with their names."""
+    table, (size, count, names) = struct.unpack_from("<Q", data, 40)[0], struct.unpack_from("<3H", data, 58)
+    return [struct.unpack_from("<IIQQQQIIQQ", data, table + index * size) for index in range(count)], names
+
+
 def _symbols(data: bytes, kind: int) -> Iterator[_Symbol]:
     """Yield the symbols of the first section of that type, without its empty first entry."""
-    table, (size, count) = struct.unpack_from("<Q", data, 40)[0], struct.unpack_from("<2H", data, 58)
-    sections = [struct.unpack_from("<IIQQQQIIQQ", data, table + index * size) for index in range(count)]
+    sections, _ = _sections(data)
     found = [section for section in sections if section[1] == kind][0]  # noqa: RUF015
     start, length, names = found[4], found[5], sections[found[6]][4]
     for number in range(start + 24, start + length, 24):

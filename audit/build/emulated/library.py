@@ -16,7 +16,7 @@ from typing import Any
 
 import torch
 
-from audit.build.sealed import sealed
+from audit.build.cache import sealed
 
 _NONE, _BOOL, _INTEGER, _REAL, _TENSOR, _TEXT, _LIST, _TUPLE, _DTYPE = range(9)
 
@@ -36,7 +36,7 @@ Value._fields_ = (
 )
 
 
-class Request(ctypes.Structure):
+class CallRequest(ctypes.Structure):
     """struct cuemu_request."""
 
     _fields_ = (
@@ -60,7 +60,7 @@ def load(
     Args:
         library: `EmulatedBuild.library`; `Runtime` must be created before.
         header_set: `EmulatedBuild.header_set`.
-        digests: see `audit.build.sealed`.
+        digests: see `audit.build.cache`.
         prefix: `Runtime.prefix`.
 
     Raises:
@@ -100,7 +100,7 @@ def _function(runtime: ctypes.CDLL, module: int, name: str, prefix: str) -> Call
         for slot, argument in zip(values, (*positional, *named.values()), strict=True):
             to_value(argument, slot)
         names = (ctypes.c_char_p * len(named))(*(each.encode() for each in named))
-        request = Request(name.encode(), values, len(positional), len(named), names)
+        request = CallRequest(name.encode(), values, len(positional), len(named), names)
         result, failure = Value(), _Failure()
         if not called(ctypes.c_void_p(module), ctypes.byref(request), ctypes.byref(result), ctypes.byref(failure)):
             raise getattr(builtins, failure.kind.decode())(failure.message.decode(errors="replace"))

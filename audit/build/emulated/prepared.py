@@ -10,8 +10,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal, get_args
 
-from audit.build.emulated import cache, toolchain
-from audit.build.names import DEVICE_PREFIX as NAME
+from audit.build import cache
+from audit.build.emulated import toolchain
+from audit.build.settings import DEVICE_PREFIX as NAME
 from audit.model.errors import CompileError
 
 HeaderSet = Literal["micro", "slim", "full"]

@@ -13,7 +13,7 @@ from pathlib import Path
 
 from audit.build.emulated.preprocess import MARKER, own_lines
 from audit.build.emulated.ptx_instructions import Block
-from audit.build.names import DEVICE_PREFIX as NAME
+from audit.build.settings import DEVICE_PREFIX as NAME
 from audit.model.errors import Unsupported
 from audit.review.token_scan import mask, matching
 

@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 from functools import cache
 
 from audit.build.emulated.ptx_table import MODIFIERS, NEEDS, SPECIAL, TABLE, TYPES
-from audit.build.names import DEVICE_PREFIX as NAME
+from audit.build.settings import DEVICE_PREFIX as NAME
 from audit.model.errors import Unsupported
 
 _PTX = f"::{NAME}::ptx::"

@@ -15,7 +15,7 @@ from pathlib import Path
 
 from audit.build.emulated import rewrite_functions, rewrite_variables, toolchain
 from audit.build.emulated.edits import Edit, apply, line_marker, quoted
-from audit.build.names import DEVICE_PREFIX as NAME
+from audit.build.settings import DEVICE_PREFIX as NAME
 from audit.model import untrusted
 from audit.model.errors import BadInput, Unsupported
 from audit.review.cuda_source import CudaSource, Launch, parse

@@ -14,15 +14,14 @@ declares are left out.
 from __future__ import annotations
 
 import re
-import struct
 from bisect import bisect_left
 from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import lru_cache
-from pathlib import Path
 
 from audit.build.emulated.edits import Edit
+from audit.build.emulated.imports import CONSTANTS
 from audit.review.cuda_source import CudaSource, Function, SharedDeclaration
 from audit.review.token_scan import LONGEST, blank_directives, matching, split_commas
 
@@ -140,7 +139,6 @@ def _scopes(source: CudaSource) -> tuple[list[int], list[bool]]:
     return offsets, outside
 
 
-MOST_CONSTANT_BYTES = 64 << 10
 _WORD = re.compile(r"\b__(?:constant|device|managed)__\b")
 _NAME = re.compile(r"(\w+)\s*(?:\[.*)?\Z", re.DOTALL)
 _NEXT = re.compile(r"[;({]")
@@ -148,8 +146,6 @@ _HEAD = re.compile(r"(?:\b(?:alignas|__align__|__attribute__)\s*\([^;{}]*?\)(?=\
 """The words before the brackets, the initialiser or the end; before the parameters of a function."""
 _TYPE = re.compile(r"\b(?:struct|class|union|enum)\b")
 _OTHERS = re.compile(r"\b(?:extern|template|inline|using|typedef|friend)\b")
-_SECTION = ".nv.constants"
-"""Not a C identifier, for which the linker would make symbols."""
 
 
 @dataclass(frozen=True)
@@ -168,24 +164,12 @@ def at_file_scope(source: CudaSource) -> Iterator[Edit]:
         text = ""
         if one.constant:
             sizes = " + ".join(f"sizeof({name})" for name in one.names)
-            attribute = f'__attribute__((used, section("{_SECTION}")))'
+            attribute = f'__attribute__((used, section("{CONSTANTS}")))'
             text = f" static const unsigned long cuemu_constant_{one.names[0]} {attribute} = {sizes};"
         kind = "kConstant" if one.constant else "kVariable"
         places = "".join(f" CUEMU_VARIABLE({name}, {kind})" for name in one.names)
         yield Edit(one.start, one.start, "CUEMU_KEPT ")
         yield Edit(one.end + 1, one.end + 1, f"{text} CUEMU_GAPS({one.names[0]}){places}")
-
-
-def constant_bytes(library: Path) -> int:
-    """Return the bytes of `__constant__` data that the source of a library declares."""
-    data = library.read_bytes()
-    table, (size, count, names) = struct.unpack_from("<Q", data, 40)[0], struct.unpack_from("<3H", data, 58)
-    sections = [struct.unpack_from("<IIQQQQ", data, table + index * size) for index in range(count)]
-    texts = sections[names][4]
-    for name, _, _, _, start, length in sections:
-        if data.startswith(_SECTION.encode() + b"\0", texts + name):
-            return sum(struct.unpack_from(f"<{length // 8}Q", data, start))
-    return 0
 
 
 def _declarations(source: CudaSource) -> Iterator[_Declaration]:

@@ -11,7 +11,7 @@ from typing import Any, Literal
 import numpy as np
 import torch
 
-from audit.build.sealed import sealed
+from audit.build.cache import sealed
 from audit.build.settings import Configuration
 
 ALLOCATORS = ("plain", "poison_nan", "poison_number", "zero", "reuse")

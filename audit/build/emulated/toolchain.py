@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import functools
 import os
-import re
 import shutil
 import subprocess
 import sysconfig
@@ -12,6 +11,7 @@ import tempfile
 from collections.abc import Sequence
 from contextlib import suppress
 from dataclasses import dataclass
+from importlib import metadata
 from pathlib import Path
 
 from audit.build.dependencies import torch_folder
@@ -68,7 +68,7 @@ def find() -> Toolchain:
         compiler=compiler,
         version=f"g++ {version} {_output(compiler, '-dumpmachine')}",
         torch=torch,
-        torch_version=_torch_version(torch),
+        torch_version=metadata.version("torch"),
         flags=_flags(compiler, torch),
     )
 
@@ -146,8 +146,3 @@ def _accepts(compiler: str, option: str) -> bool:
 
 def _output(*words: str) -> str:
     return subprocess.run(words, capture_output=True, text=True, check=False).stdout.strip()
-
-
-def _torch_version(torch: Path) -> str:
-    match = re.search(r"__version__\s*=\s*['\"]([^'\"]+)", (torch / "version.py").read_text(encoding="utf-8"))
-    return match[1] if match else "unknown"

@@ -17,14 +17,13 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
+from audit.build.cache import cache_folder, digests, fingerprint, made
 from audit.build.cuda.compile import compiler_words, environment, run_child
 from audit.build.cuda.device import CudaVariant
 from audit.build.cuda.gpu import Gpu
-from audit.build.cuda.toolchain import Toolchain
-from audit.build.emulated.cache import cache_folder, digests, fingerprint, made
-from audit.build.names import FOLDERS
+from audit.build.cuda.toolchain import CudaToolchain
 from audit.build.python.source import HEADER_SET, PythonSource, init_inputs, isolated
-from audit.build.settings import CudaPython
+from audit.build.settings import FOLDERS, CudaPython
 from audit.model import BuildNote, Claim, SourceFile, Variant
 from audit.model.errors import CompileError, Unsupported
 
@@ -44,7 +43,7 @@ class PythonBuilder:
     """Builds `.py` variants for one GPU."""
 
     gpu: Gpu
-    toolchain: Toolchain
+    toolchain: CudaToolchain
 
     def build(self, source: Path, variant: Variant, claim: Claim, *, level: str) -> CudaVariant:
         """Parse the source and, where it builds extensions, run it once in a child to build them; `level` is for the
@@ -204,8 +203,8 @@ def main() -> None:
     """
     from torch.utils import cpp_extension
 
+    from audit.build.cache import key_of
     from audit.build.python.load import function_of
-    from audit.build.sealed import key_of
     from audit.model import Harness
 
     request = json.loads(sys.argv[1])

@@ -6,8 +6,8 @@ import time
 from importlib.util import find_spec
 from pathlib import Path
 
+from audit.build.cache import cache_folder, digests, fingerprint
 from audit.build.emulated.build import EmulatedBuild, build
-from audit.build.emulated.cache import cache_folder, digests, fingerprint
 from audit.build.emulated.device import (
     MORE_ORDERS,
     ORDERS,
@@ -17,10 +17,9 @@ from audit.build.emulated.device import (
     without_folders,
 )
 from audit.build.emulated.prepared import runtime
-from audit.build.names import FILLS
 from audit.build.python.inline import InlineCuda
 from audit.build.python.source import COMPILES_FILES, HEADER_SET, PythonSource, init_inputs, isolated, kept
-from audit.build.settings import EmulatedPythonSettings
+from audit.build.settings import FILLS, EmulatedPythonSettings
 from audit.model import BuildNote, SourceFile, Variant
 from audit.model.errors import Unsupported
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass
 
-from audit.build.sealed import key_of
+from audit.build.cache import key_of
 from audit.review.rules.python.undeclared_binding import SECOND_MODULE, defines_module, refusal, undeclared
 from audit.review.token_scan import mask
 

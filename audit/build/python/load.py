@@ -19,7 +19,7 @@ from typing import Any
 
 import torch
 
-from audit.build.sealed import checked, key_of
+from audit.build.cache import checked, key_of
 from audit.model import Harness
 
 MODEL = "ModelNew"
@@ -46,7 +46,7 @@ def function_of(
         init_inputs: the arguments of `ModelNew`.
         device: the torch device for the parameters of a `ModelNew`.
         harness: the mode and dtype of a `ModelNew`; the names of the last arguments.
-        digests: see `audit.build.sealed`.
+        digests: see `audit.build.cache`.
 
     Raises:
         Changed: the file is not the one that was built.

@@ -7,7 +7,7 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any
 
-from audit.build.emulated.cache import cache_folder, fingerprint, made
+from audit.build.cache import cache_folder, fingerprint, made
 from audit.build.python.inline import InlineCuda
 from audit.model import python_text
 from audit.model.errors import CompileError, Unsupported

@@ -1,7 +1,8 @@
 """The user's cache of compiled files: content-named folders, each made by one process while the others wait.
 
 An entry has the digest of each of its files, and every process checks it before use: an incomplete, damaged or extended
-entry is made again. From then on the digests in the process's memory count.
+entry is made again. From then on the digests in the process's memory count; a session loads a file only if it has the
+one that the judge knows, see `checked` and `sealed`.
 """
 
 from __future__ import annotations
@@ -13,7 +14,7 @@ import os
 import stat
 import tempfile
 import threading
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from pathlib import Path
 
@@ -27,6 +28,12 @@ _whole: dict[Path, tuple[Metadata, dict[str, str]]] = {}
 """Entries this process has checked: the metadata of their files, so that only changed entries are read again, and the
 digests, which an entry must keep whatever its own file says later."""
 _checking = threading.Lock()
+_SEALS = fcntl.F_SEAL_SEAL | fcntl.F_SEAL_SHRINK | fcntl.F_SEAL_GROW | fcntl.F_SEAL_WRITE
+Texts = str | Sequence[str] | None
+
+
+class Changed(RuntimeError):
+    """A file of a build is not the one that was built."""
 
 
 def cache_folder() -> Path:
@@ -44,6 +51,16 @@ def fingerprint(parts: Iterable[str | bytes]) -> str:
         data = part.encode() if isinstance(part, str) else part
         digest.update(len(data).to_bytes(8, "little") + data)
     return digest.hexdigest()[:24]
+
+
+def key_of(cpp: Texts, cuda: Texts, functions: str | Sequence[str] | Mapping[str, str] | None) -> str:
+    """Return the key of a call of torch's `load_inline`: texts, one or several, and names, also in a dict with docs."""
+    names = [] if functions is None else [functions] if isinstance(functions, str) else list(functions)
+    return fingerprint(["cpp", *_listed(cpp), "cuda", *_listed(cuda), "functions", *names])
+
+
+def _listed(texts: Texts) -> list[str]:
+    return [] if texts is None else [texts] if isinstance(texts, str) else list(texts)
 
 
 def made(folder: Path, make: Callable[[Path], object]) -> bool:
@@ -91,6 +108,28 @@ def digests(*files: Path) -> dict[Path, str]:
     with _checking:
         entries = {file: next(each for each in file.parents if each in _whole) for file in files}
         return {file: _whole[entry][1][file.relative_to(entry).as_posix()] for file, entry in entries.items()}
+
+
+def checked(path: Path, digests: Mapping[Path, str]) -> bytes:
+    """Return the bytes of a file with the judge's SHA-256. Raises Changed if they have another one, or the judge has
+    none."""
+    data = path.read_bytes()
+    if hashlib.sha256(data).hexdigest() != digests.get(path):
+        raise Changed(f"{path.name} is not the file that was built; run the audit again")
+    return data
+
+
+def sealed(path: Path, digests: Mapping[Path, str] | None) -> Path:
+    """Return the path of a checked, immutable copy of a library in memory, which lasts as long as this process. Without
+    digests return the file itself, where no claimed code runs."""
+    if digests is None:
+        return path
+    data = checked(path, digests)
+    descriptor = os.memfd_create(path.name, os.MFD_CLOEXEC | os.MFD_ALLOW_SEALING)
+    with os.fdopen(os.dup(descriptor), "wb") as file:
+        file.write(data)
+    fcntl.fcntl(descriptor, fcntl.F_ADD_SEALS, _SEALS)
+    return Path(f"/proc/self/fd/{descriptor}")
 
 
 def _seal(folder: Path) -> dict[str, str]:
