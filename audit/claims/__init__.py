@@ -11,6 +11,7 @@ from pathlib import Path
 from pydantic import ValidationError
 
 from audit.model import AuditedClaim, Claim, Original, SourceFile, Variant, old_words, untrusted
+from audit.model.base import problem
 from audit.model.errors import BadInput
 
 MOST_STATED = 200_000
@@ -128,9 +129,7 @@ def parse(text: str, where: str, *, older: bool = False, lessons: bool = False) 
         asked = tuple(one for one in claim.variant if lessons or one.role != "lesson")
         return claim if asked == claim.variant else Claim.model_validate({**dict(claim), "variant": asked})
     except ValidationError as error:
-        first = error.errors()[0]
-        key = ".".join(str(part) for part in first["loc"]) or "claim"
-        raise BadInput(f"{where}: key {key}: {first['msg']}") from error
+        raise BadInput(f"{where}: key {problem(error, 'claim')}") from error
     except (ValueError, RecursionError) as error:
         raise BadInput(f"{where}: holds a number that is not finite, or is nested too deeply") from error
 

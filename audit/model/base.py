@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from typing import Any
 
-from pydantic import BaseModel, ConfigDict
+from pydantic import BaseModel, ConfigDict, ValidationError
 
 MOST_CHARACTERS = 20_000
 """Of one text; a compiler's log is kept up to 4,000."""
@@ -21,6 +21,12 @@ class Frozen(BaseModel):
     """Immutable, refuses unknown keys, wrong types, NaN and infinities."""
 
     model_config = ConfigDict(extra="forbid", frozen=True, strict=True, allow_inf_nan=False)
+
+
+def problem(error: ValidationError, whole: str = "the file") -> str:
+    """Return the first key that does not fit and why; `whole` names all of it."""
+    first = error.errors()[0]
+    return f"{'.'.join(map(str, first['loc'])) or whole}: {first['msg']}"
 
 
 def readable(text: Any) -> Any:

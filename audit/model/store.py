@@ -9,6 +9,7 @@ from typing import Any
 from pydantic import ValidationError
 
 from audit.model import atomic, old_words, untrusted
+from audit.model.base import problem
 from audit.model.errors import BadInput
 from audit.model.record import Record
 
@@ -45,9 +46,7 @@ def parse(data: bytes, name: str) -> Record:
     try:
         return Record.model_validate_json(data)
     except ValidationError as error:
-        first = error.errors()[0]
-        place = ".".join(str(part) for part in first["loc"]) or "the file"
-        raise BadInput(f"{name}: not a record of schema 1 to 5: {place}: {first['msg']}") from error
+        raise BadInput(f"{name}: not a record of schema 1 to 5: {problem(error)}") from error
 
 
 def json_schema() -> dict[str, Any]:

@@ -10,7 +10,7 @@ from typing import Literal, TypeVar
 from pydantic import Field, JsonValue, ValidationError
 
 from audit.model import atomic
-from audit.model.base import Frozen
+from audit.model.base import Frozen, problem
 from audit.model.errors import BadInput
 
 SCHEMA = 2
@@ -209,9 +209,7 @@ def read(kind: type[Kept], path: Path) -> Kept:
     except OSError as error:
         raise BadInput(f"{path}: cannot be read ({error.strerror})") from error
     except ValidationError as error:
-        first = error.errors()[0]
-        place = ".".join(str(part) for part in first["loc"]) or "the file"
-        raise BadInput(f"{path}: not a state of a run: {place}: {first['msg']}; delete it to begin anew") from error
+        raise BadInput(f"{path}: not a state of a run: {problem(error)}; delete it to begin anew") from error
 
 
 def write(state: ItemState | RunState, path: Path) -> None:

@@ -20,7 +20,7 @@ from pydantic import Field, ValidationError
 
 from audit import __version__
 from audit.model import Record, SourceFile, VerdictName, untrusted
-from audit.model.base import Frozen
+from audit.model.base import Frozen, problem
 from audit.model.errors import AuditError, BadInput
 
 MOST_BYTES = 64 << 20
@@ -156,9 +156,7 @@ def checked(files: Mapping[str, bytes]) -> Manifest:
     except BadInput as error:
         raise Unsound(str(error)) from error
     except ValidationError as error:
-        first = error.errors()[0]
-        place = ".".join(str(part) for part in first["loc"]) or "the file"
-        raise Unsound(f"{MANIFEST} is none of schema {SCHEMA}: {place}: {first['msg']}") from error
+        raise Unsound(f"{MANIFEST} is none of schema {SCHEMA}: {problem(error)}") from error
     listed = {entry.file: entry for entry in manifest.files}
     there = set(files) - {MANIFEST}
     if added := sorted(there - set(listed)):

@@ -9,7 +9,7 @@ from typing import Any, Final, Literal
 from pydantic import Field, ValidationError
 
 from audit.model import Device, Environment, Grade, Outcome, atomic, old_words, untrusted
-from audit.model.base import Frozen
+from audit.model.base import Frozen, problem
 from audit.model.errors import BadInput
 
 SCHEMA: Final = 2
@@ -122,6 +122,4 @@ def read(path: Path) -> SelfTest:
         document = untrusted.json_document(data, str(path))
         return SelfTest.model_validate_json(json.dumps(_of_today(document)))
     except ValidationError as error:
-        first = error.errors()[0]
-        place = ".".join(str(part) for part in first["loc"]) or "the file"
-        raise BadInput(f"{path}: not the record of a self-test: {place}: {first['msg']}") from error
+        raise BadInput(f"{path}: not the record of a self-test: {problem(error)}") from error

@@ -15,6 +15,7 @@ from audit.claims.importers.tables import Table
 from audit.lint.datasets import formats
 from audit.lint.datasets.dataset import NOT_STATED, RATIO, About, Dataset, Format, Refused, completed, sound
 from audit.model import gpus, untrusted
+from audit.model.base import problem
 from audit.model.errors import BadInput
 
 SUFFIXES = (".parquet", ".csv", ".csv.gz", ".json", ".json.gz", ".jsonl", ".jsonl.gz", ".ndjson")
@@ -78,9 +79,7 @@ def _description(path: Path) -> About:
     except RecursionError as error:
         raise BadInput(f"{path}: nested too deeply to be read") from error
     except ValidationError as error:
-        first = error.errors()[0]
-        key = ".".join(str(part) for part in first["loc"])
-        raise BadInput(f"{path}: key {key}: {first['msg']}; known: {', '.join(About.model_fields)}") from error
+        raise BadInput(f"{path}: key {problem(error)}; known: {', '.join(About.model_fields)}") from error
 
 
 def _files(path: Path) -> list[Path]:
