@@ -74,7 +74,7 @@ def test_the_class_of_a_cause(archive: Any, verdict: str, words: str, expected: 
 
 
 def test_pages_and_tables_follow_from_the_committed_rows(archive: Any) -> None:
-    results, counted = archive("results"), archive("counted")
+    results, counted = archive("results"), archive("committed")
     every = rows("verdicts.csv")
     stale = [str(path.relative_to(ROOT)) for path, text in results.pages(every).items() if path.read_text() != text]
     assert stale == [], "python bench/archive/results.py writes them again"
@@ -138,7 +138,7 @@ def test_states_of_a_folder(archive: Any, kernels: Path) -> None:
 
 
 def test_shares_are_of_all_kernels_where_all_were_asked(archive: Any) -> None:
-    committed, counted, tables = archive("committed"), archive("counted"), archive("tables")
+    committed, counted, tables = archive("committed"), archive("committed"), archive("tables")
     drawn = [{"task": "1", "drawn": committed.AT_RANDOM}, {"task": "1", "drawn": committed.WITHIN_TASKS}]
     assert committed.sample(drawn) == drawn[:1]
     assert counted.kernels(1) == "1 kernels drawn at random from 11,245 public ones"

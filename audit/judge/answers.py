@@ -21,7 +21,7 @@ from audit.judge.evidence import (
     outside,
     undefined,
 )
-from audit.measure import Comparison, compared, comparison, floors, independent_clock, strongest, wrong_baselines
+from audit.measure import Comparison, compared, comparison, independent_clock, strongest, wrong_baselines
 from audit.model import Finding, Place, RatioAnswer, Record, ResultAnswer, Speedup, TaskAnswer, Variant
 from audit.model.gpus import names_in
 from audit.model.record import RatioState, ResultState, TaskState
@@ -225,7 +225,7 @@ def _compared(evidence: Evidence, published: Speedup, measured: Comparison) -> R
 def _undecided(evidence: Evidence, measured: Comparison, least: float) -> tuple[str, ...]:
     """Return reasons why the ratio to the strongest baseline is inconclusive, whatever it is."""
     record, claimed = evidence.record, evidence.claimed
-    if impossible := _doubts(record, floors.UNDER_FLOOR, {claimed.name, measured.baseline, BASELINE}):
+    if impossible := _doubts(record, comparison.UNDER_FLOOR, {claimed.name, measured.baseline, BASELINE}):
         return impossible
     if measured.doubt:
         return (f"a ratio that counts; {record.device.name}: {measured.sentence()}",)

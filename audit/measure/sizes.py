@@ -13,8 +13,7 @@ from pydantic import JsonValue
 from audit.build.cuda import gpu
 from audit.build.device import BuiltVariant
 from audit.measure import prepared
-from audit.measure.comparison import AGAIN, TIMED_OUTPUTS, rivals
-from audit.measure.floors import UNDER_FLOOR, floor_here
+from audit.measure.comparison import AGAIN, TIMED_OUTPUTS, UNDER_FLOOR, floor_here, rivals
 from audit.measure.samples import OURS, SIZED
 from audit.measure.timing import Session, Times
 from audit.model import Finding, Measurement, Shape

@@ -11,7 +11,7 @@ from pathlib import Path
 
 from audit.build.cuda import gpu
 from audit.build.device import BuiltVariant
-from audit.measure import checks, floors, independent_clock, prepared
+from audit.measure import checks, comparison, independent_clock, prepared
 from audit.measure.checks import Reading, clocks, not_timed, readings, skipped
 from audit.measure.comparison import EAGER, PREFIX, PROCESSES, RANKS, TIMED_OUTPUTS, precision_of, rivals
 from audit.measure.outputs import classed, every_call, tolerance_of, verified
@@ -261,10 +261,10 @@ class Session:
         ended = checks.session_summary(reply.events, name=session, target=target, half_width=HALF_WIDTH)
         first = next((event for event in reply.events if "cost" in event), None)
         if first is not None:
-            floor = floors.floor_here(first["gpu"], first["cost"])
+            floor = comparison.floor_here(first["gpu"], first["cost"])
             own = [one for one in self._measurements if one.session == session]
             self._findings += [floor] if session == LADDER else []
-            self._findings += floors.under_floor(own, floor, precisions=self._precisions(own))
+            self._findings += comparison.under_floor(own, floor, precisions=self._precisions(own))
         self._findings += [ended] if ended else []
         self._findings += checks.about(self._measurements, session, target=target)
 

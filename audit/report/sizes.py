@@ -14,7 +14,7 @@ from audit.judge.evidence import objects
 from audit.measure import OURS
 from audit.measure import sizes as timed_sizes
 from audit.measure.comparison import AGAIN
-from audit.measure.floors import FLOOR_HERE as HERE
+from audit.measure.comparison import FLOOR_HERE as HERE
 from audit.measure.samples import SIZED
 from audit.model import Finding, Record, Shape
 from audit.report import evidence

@@ -7,8 +7,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import NamedTuple
 
 import matplotlib as mpl
-from committed import FOLDER, VERDICTS, Row, family
-from counted import causes, verdicts
+from committed import FOLDER, VERDICTS, Row, causes, family, verdicts
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from PIL import Image

@@ -5,9 +5,8 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Sequence
 
-import counted
-from committed import FAILURES, FOLDER, ROOT, Row, read
-from counted import percent, share
+import committed
+from committed import FAILURES, FOLDER, ROOT, Row, percent, read, share
 from tables import LEAST, lined
 
 from audit import judge
@@ -32,12 +31,12 @@ LARGEST = 6
 
 def abstract(rows: Sequence[Row]) -> str:
     """Return what was found in the archive, in one paragraph."""
-    counts, of = counted.verdicts(rows), len(rows)
+    counts, of = committed.verdicts(rows), len(rows)
     judged = Counter(row["judgement"] for row in read("readings.csv"))
-    sound = counted.on_gpu(rows, "no defect found")
-    bad, missed = counted.faulty(rows), sound.count("wrong")
+    sound = committed.on_gpu(rows, "no defect found")
+    bad, missed = committed.faulty(rows), sound.count("wrong")
     return (
-        f"Of {counted.kernels(of)}, {bad:,} were found faulty: {share(bad, of)}. "
+        f"Of {committed.kernels(of)}, {bad:,} were found faulty: {share(bad, of)}. "
         f"{counts['wrong']:,} are wrong, {counts['undefined']:,} rest on undefined behaviour and "
         f"{counts['overstated']:,} leave the work to a library or launch none of their kernels. "
         f"{counts['no defect found']:,} ({percent(counts['no defect found'], of)}) had no defect found, "
@@ -51,7 +50,7 @@ def abstract(rows: Sequence[Row]) -> str:
 
 def causes(rows: Sequence[Row]) -> str:
     """Return the largest classes of failures, and the tasks that hold most of them."""
-    found = [one for one in counted.causes(rows) if one[0] in FAILURES and len(one[2]) >= LEAST]
+    found = [one for one in committed.causes(rows) if one[0] in FAILURES and len(one[2]) >= LEAST]
     top = sorted(found, key=lambda one: -len(one[2]))[:LARGEST]
     lines = [(f"{verdict}: {name}", len(own), share(len(own), len(rows))) for verdict, name, own in top]
     tasks = Counter(row["task"] for row in rows if row["verdict"] in FAILURES).most_common(3)
@@ -121,12 +120,12 @@ def error_rates() -> str:
 
 def gallery(rows: Sequence[Row]) -> str:
     """Return the paragraph of the gallery."""
-    counts, of = counted.verdicts(rows), len(rows)
+    counts, of = committed.verdicts(rows), len(rows)
     judged = Counter(row["judgement"] for row in read("readings.csv"))
     told = ", ".join(f"{percent(counts[name], of)} {words}" for name, words in TOLD.items())
     page = f"../{FOLDER.relative_to(ROOT).as_posix()}/README.md"
     return (
-        f"Asked on the emulated device were [{counted.kernels(of)}]({page}), of level 1: no "
+        f"Asked on the emulated device were [{committed.kernels(of)}]({page}), of level 1: no "
         f"defect was found in {percent(counts['no defect found'], of)}, {told}. "
         f"Of {judged.total()} sources of failures that were read, {judged['right']} verdicts are right and "
         f"{judged['false']} false. "

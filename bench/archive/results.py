@@ -19,7 +19,7 @@ import argparse
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 
-import counted
+import committed
 import figures
 import paper
 import raw
@@ -37,10 +37,10 @@ PARTS: Mapping[str, Mapping[str, Callable[[Sequence[Row]], str]]] = {
         "drawn": tables.drawn,
         "verdicts": lambda rows: tables.verdicts(sample(rows)),
         "families": lambda rows: tables.families(sample(rows)),
-        "tasks": lambda rows: tables.tasks(counted.by_task(rows)),
+        "tasks": lambda rows: tables.tasks(committed.by_task(rows)),
         "readers": tables.readers,
         "archive": tables.archive,
-        "references": lambda rows: tables.references(counted.by_task(rows), rows),
+        "references": lambda rows: tables.references(committed.by_task(rows), rows),
         "cost": tables.cost,
     },
     f"{HERE}/failures.md": {
@@ -108,9 +108,9 @@ def main() -> None:
         _screened(given.kernels, given.out, given.gpu)
     rows = read("verdicts.csv")
     write("states.csv", states.of_today(read("states.csv"), rows), states.COLUMNS)
-    tasks = counted.by_task(rows)
-    write("by_task.csv", tasks, counted.BY_TASK)
-    write("by_cause.csv", counted.by_cause(sample(rows)), counted.BY_CAUSE)
+    tasks = committed.by_task(rows)
+    write("by_task.csv", tasks, committed.BY_TASK)
+    write("by_cause.csv", committed.by_cause(sample(rows)), committed.BY_CAUSE)
     figures.drawn(sample(rows), tasks)
     for path, text in pages(rows).items():
         path.write_text(text, encoding="utf-8")

@@ -6,10 +6,22 @@ import csv
 from collections import Counter
 from collections.abc import Iterable, Sequence
 
-import counted
+import committed
 import states
-from committed import FAILURES, SCRIPTS, VERDICTS, WITH_CODE, WITHIN_TASKS, Row, family, read, sample, task_names
-from counted import percent, share
+from committed import (
+    FAILURES,
+    SCRIPTS,
+    VERDICTS,
+    WITH_CODE,
+    WITHIN_TASKS,
+    Row,
+    family,
+    percent,
+    read,
+    sample,
+    share,
+    task_names,
+)
 
 MEANINGS = {
     "no defect found": "every probe that was asked passed; this is no proof",
@@ -40,10 +52,10 @@ def lined(head: Sequence[str], rows: Iterable[Sequence[object]], *, right: int =
 
 def headline(rows: Sequence[Row]) -> str:
     """Return the answer in one sentence."""
-    counts, of = counted.verdicts(rows), len(rows)
+    counts, of = committed.verdicts(rows), len(rows)
     return (
-        f"**Of {counted.kernels(of)}, no defect was found in "
-        f"{percent(counts['no defect found'], of)}. {percent(counted.faulty(rows), of)} are wrong, rest on undefined "
+        f"**Of {committed.kernels(of)}, no defect was found in "
+        f"{percent(counts['no defect found'], of)}. {percent(committed.faulty(rows), of)} are wrong, rest on undefined "
         f"behaviour or leave the work to a library; {percent(counts['cannot be built'], of)} cannot be built; "
         f"{percent(counts['no answer'], of)} have no answer.**"
     )
@@ -64,7 +76,7 @@ def drawn(rows: Sequence[Row]) -> str:
 
 def verdicts(rows: Sequence[Row]) -> str:
     """Return the counts of verdicts with what each says."""
-    counts = counted.verdicts(rows)
+    counts = committed.verdicts(rows)
     lines = [(name, MEANINGS[name], counts[name], share(counts[name], len(rows))) for name in VERDICTS if counts[name]]
     return lined(("Verdict", "What it says", "Kernels", "Share (95 %)"), lines, right=2)
 
@@ -74,7 +86,7 @@ def families(rows: Sequence[Row]) -> str:
     groups: dict[str, list[Row]] = {}
     for row in rows:
         groups.setdefault(family(int(row["task"])), []).append(row)
-    told = "; ".join(f"{name}: {counted.faulty(own)} of {len(own)} found faulty" for name, own in groups.items())
+    told = "; ".join(f"{name}: {committed.faulty(own)} of {len(own)} found faulty" for name, own in groups.items())
     return f"![Verdicts by family of tasks. {told}.](figures/by_family.png)"
 
 
@@ -149,7 +161,7 @@ def _faulty(row: Row) -> int:
 def causes(rows: Sequence[Row]) -> str:
     """Return the classes of failures, with what the readers made of those of them that they read."""
     said = {row["id"]: row for row in read("readings.csv")}
-    every = [one for one in counted.causes(rows) if one[0] in (*FAILURES, "vacuous")]
+    every = [one for one in committed.causes(rows) if one[0] in (*FAILURES, "vacuous")]
     lines = []
     for verdict, name, own in (one for one in every if len(one[2]) >= LEAST):
         there = [said[row["id"]] for row in own if row["id"] in said]
@@ -167,7 +179,7 @@ def unanswered(rows: Sequence[Row]) -> str:
     """Return the classes of kernels that cannot be built or have no answer."""
     told = list[str]()
     for wanted in ("cannot be built", "no answer"):
-        own = ", ".join(f"{name} ({len(of)})" for verdict, name, of in counted.causes(rows) if verdict == wanted)
+        own = ", ".join(f"{name} ({len(of)})" for verdict, name, of in committed.causes(rows) if verdict == wanted)
         told.append(f"- *{wanted}*: {own or 'none'}.")
     last = "[by_cause.csv](by_cause.csv) has every class with its interval, `verdicts.csv` that of each kernel."
     return "\n".join([*told, "", last])
@@ -190,7 +202,7 @@ def readers(rows: Sequence[Row]) -> str:
 def gpu(rows: Sequence[Row]) -> str:
     """Return the verdicts of both devices side by side."""
     pairs = Counter((row["verdict"], row["gpu"]) for row in rows if row["gpu"])
-    sound = counted.on_gpu(rows, "no defect found")
+    sound = committed.on_gpu(rows, "no defect found")
     lines = [(here, there, number) for (here, there), number in sorted(pairs.items())]
     return (
         f"{lined(('Emulated device', 'On the GPU', 'Kernels'), lines, right=1)}\n\n"

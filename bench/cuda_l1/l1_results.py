@@ -18,23 +18,25 @@ from pathlib import Path
 
 import l1_pages
 from l1_cases import Row, rows
-from l1_kinds import (
+from l1_pages import (
     CACHE,
     FALLS_BACK,
+    FOLDER,
     MISSING,
     NO_ANSWER,
     NO_CODE,
+    NOT_ASKED,
     NOT_BUILT,
     OPERATORS,
     OWN,
     RIGHT,
     SO_FAR,
+    Known,
     cached,
     hints_of,
     kind_of,
     values_of,
 )
-from l1_pages import FOLDER, NOT_ASKED, Known
 
 from audit import judge
 from audit.judge.evidence import BUILD, KERNELS, deciding_about

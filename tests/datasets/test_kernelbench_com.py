@@ -39,7 +39,7 @@ def annotated(scripts: Callable[[str], ModuleType]) -> ModuleType:
 
 @pytest.fixture
 def tables(scripts: Callable[[str], ModuleType]) -> ModuleType:
-    return scripts("kbc_tables")
+    return scripts("kbc_results")
 
 
 def state(verdict: str, outcome: str = "finished") -> dict[str, Any]:

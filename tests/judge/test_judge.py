@@ -5,7 +5,7 @@ import pytest
 from audit import judge
 from audit.judge import evidence
 from audit.judge.ladder import cure
-from audit.measure import OURS, floors, independent_clock
+from audit.measure import OURS, comparison, independent_clock
 from audit.measure.samples import OUTSIDE
 from audit.model import Finding, Measurement, Record, Speedup
 from audit.probes.answer import not_sent
@@ -152,10 +152,10 @@ def test_a_time_that_another_clock_contradicts_confirms_nothing(record: Record) 
 def test_a_time_under_its_floor_decides_no_ratio(record: Record, target: str) -> None:
     for claimed_ms in (0.1, 0.2):
         result = timed(record, H100, timing("claimed", claimed_ms), timing(judge.BASELINE, 15.0))
-        under = finding(floors.UNDER_FLOOR, "fail", grade="hint", target=target)
+        under = finding(comparison.UNDER_FLOOR, "fail", grade="hint", target=target)
         verdict = judged(result, [*RIGHT, under]).verdict
         assert (verdict.name, verdict.missing[0].startswith(f"a time that counts: {target}: ")) == ("undecided", True)
-        beside = finding(floors.UNDER_FLOOR, "fail", grade="hint", target="wmma_split")
+        beside = finding(comparison.UNDER_FLOOR, "fail", grade="hint", target="wmma_split")
         assert judged(result, [*RIGHT, beside]).verdict.name == ("confirmed" if claimed_ms == 0.1 else "overstated")
 
 

@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 from audit import claims
-from audit.measure import checks, compared, comparison, floors
+from audit.measure import checks, compared, comparison
 from audit.measure.checks import clocks, readings
 from audit.measure.outputs import classed, tolerance_of, verified
 from audit.measure.samples import ALONE, ALONE_HOT, BUSY, DO_BENCH, HOST_CLOCK, OURS, SPAN, measurements_of
@@ -133,9 +133,9 @@ def test_an_effect_of_the_order_is_told() -> None:
 
 
 def test_the_floor_of_the_gpu_at_hand_or_none() -> None:
-    known = floors.floor_here(GPU, {"flops": 2.29e10, "bytes": 1.34e8})
+    known = comparison.floor_here(GPU, {"flops": 2.29e10, "bytes": 1.34e8})
     assert known.evidence["floor_ms"] == pytest.approx(0.342, abs=0.001)
-    unknown = floors.floor_here("NVIDIA L40S", {"flops": 1.0, "bytes": 1.0})
+    unknown = comparison.floor_here("NVIDIA L40S", {"flops": 1.0, "bytes": 1.0})
     assert (unknown.outcome, "floor_ms" in unknown.evidence) == ("skip", False)
 
 
@@ -151,9 +151,9 @@ def test_the_floor_of_the_gpu_at_hand_or_none() -> None:
     ],
 )
 def test_a_time_under_the_floor_of_its_unit_is_a_finding(name: str, ms: float, words: str | None) -> None:
-    floor = floors.floor_here(GPU, {"flops": 2.29e10, "bytes": 1.34e8})
+    floor = comparison.floor_here(GPU, {"flops": 2.29e10, "bytes": 1.34e8})
     precisions = {"register_blocked": "fp32", "wmma_tf32": "tf32", "never_timed": "fp32"}
-    found = floors.under_floor(raced(samples(name, ms)), floor, precisions=precisions)
+    found = comparison.under_floor(raced(samples(name, ms)), floor, precisions=precisions)
     assert [(one.probe, one.target, one.outcome, one.grade) for one in found] == (
         [("under_floor", name, "fail", "hint")] if words else []
     )
@@ -197,8 +197,8 @@ def test_the_precision_class_of_a_baseline_is_that_of_its_results(
 
 
 def test_without_a_floor_no_time_is_under_it() -> None:
-    unknown = floors.floor_here("NVIDIA L40S", {"flops": 1e12, "bytes": 1.0})
-    assert floors.under_floor(raced(samples("wmma", 1e-4)), unknown, precisions={"wmma": "fp32"}) == []
+    unknown = comparison.floor_here("NVIDIA L40S", {"flops": 1e12, "bytes": 1.0})
+    assert comparison.under_floor(raced(samples("wmma", 1e-4)), unknown, precisions={"wmma": "fp32"}) == []
 
 
 def test_a_session_that_spent_its_budget_or_was_never_steady_says_so() -> None:
@@ -287,5 +287,5 @@ def test_ours_is_the_protocol_of_interleaved_cold_samples() -> None:
 
 
 def test_without_any_stated_work_there_is_no_floor_here() -> None:
-    found = floors.floor_here("Tesla T4", {"flops": 0.0, "bytes": 0.0})
+    found = comparison.floor_here("Tesla T4", {"flops": 0.0, "bytes": 0.0})
     assert (found.outcome, "states no least work" in found.summary) == ("skip", True)

@@ -6,7 +6,7 @@ import json
 from pathlib import Path
 from typing import Any
 
-from audit.measure import checks, floors, independent_clock, samples, timing
+from audit.measure import checks, comparison, independent_clock, samples, timing
 from audit.run import blocks, ratios, stopwatch
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -60,7 +60,7 @@ def test_the_rules_are_those_of_the_code() -> None:
         f"after {blocks.LEAST_BLOCKS} blocks and again after {blocks.LOOKS:g} times as many each",
         f"cover {100 * ratios.LEVEL:g} % after a fixed number of blocks",
         f"over {100 * checks.ORDER_BOUND:g} % apart",
-        f"under {floors.UNDER:g} of its floor",
+        f"under {comparison.UNDER:g} of its floor",
     ):
         assert result in TEXT, result
     assert (stopwatch.FLUSH_OF_L2, timing.KEPT_CALLS, samples.FENCE, checks.DRIFT) == (3, 2, 3.0, 0.05)

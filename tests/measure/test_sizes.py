@@ -32,7 +32,7 @@ EAGER, DIAGONALS = "baseline:eager", "baseline:diagonals"
 def _an_h100(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(timing.gpu, "state", lambda: None)
     monkeypatch.setattr(sizes.gpu, "find", lambda: Gpu(GPU, 90, "580", 80 << 10, None))
-    monkeypatch.setattr(sizes.machine, "memory_bytes", lambda: 64 << 30)
+    monkeypatch.setattr(sizes.limits, "memory_bytes", lambda: 64 << 30)
 
 
 @pytest.mark.parametrize(
