@@ -12,6 +12,7 @@ from pydantic import ValidationError
 
 from audit.model import AuditedClaim, Claim, Original, SourceFile, Variant, old_words, untrusted
 from audit.model.base import problem
+from audit.model.claim import include_folders
 from audit.model.errors import BadInput
 
 MOST_STATED = 200_000
@@ -136,7 +137,7 @@ def parse(text: str, where: str, *, older: bool = False, lessons: bool = False) 
 
 def _check_folders(folder: Path, claim: Claim) -> None:
     """Raise BadInput for a folder of `-I` that is not one of the claim."""
-    for name in claim.protocol.include_folders:
+    for name in include_folders(claim.protocol.flags):
         place = (folder / name).resolve()
         outside = not place.is_relative_to(folder)
         if not name or outside or not place.is_dir():

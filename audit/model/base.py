@@ -56,15 +56,14 @@ class _Walk:
         if isinstance(value, dict):
             return {readable(key): self.copied(one, depth + 1) for key, one in value.items()}
         if isinstance(value, list):
-            return self._map(value) if depth < DEEPEST and _is_map(value) else self._list(value, depth + 1)
+            if depth < DEEPEST and _is_map(value):
+                return self._map(value)
+            return [self.copied(one, depth + 1) for one in value]
         if isinstance(value, float) and not math.isfinite(value):
             raise ValueError("a number of the evidence is not finite; it is told as text")
         if isinstance(value, int) and abs(value) >= LARGEST:
             raise ValueError("an integer of the evidence has more than 64 bits")
         return readable(value)
-
-    def _list(self, values: list[Any], depth: int) -> list[Any]:
-        return [self.copied(one, depth) for one in values]
 
     def _map(self, values: list[Any]) -> list[Any]:
         self._values += len(values)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Annotated, Literal
 
 from pydantic import Field, NonNegativeFloat, model_validator
@@ -69,6 +70,11 @@ class Observation(Frozen):
     note: str = ""
 
 
+def include_folders(flags: Sequence[str]) -> tuple[str, ...]:
+    """Return the folders of `-I` among a compiler's flags, in order."""
+    return tuple(flag.removeprefix("-I") for flag in flags if flag.startswith("-I"))
+
+
 class Protocol(Frozen):
     """How the claim says it was evaluated, step by step, and the flags the kernel was compiled with.
 
@@ -79,11 +85,6 @@ class Protocol(Frozen):
     steps: tuple[str, ...]
     flags: tuple[str, ...] = ()
     timed_mean: bool = False
-
-    @property
-    def include_folders(self) -> tuple[str, ...]:
-        """The folders of `-I`, in order."""
-        return tuple(flag.removeprefix("-I") for flag in self.flags if flag.startswith("-I"))
 
     @property
     def of_the_text(self) -> tuple[str, ...]:

@@ -12,7 +12,7 @@ from tree_sitter import Node
 from audit.review.cuda_reading import CudaReading
 from audit.review.cuda_source import CudaSource, Function, Launch
 from audit.review.rule import grouped
-from audit.review.token_scan import split_commas, whole_number
+from audit.review.token_scan import matching, split_commas, whole_number
 
 # Along x, y and z: the number where the source gives it, None where it does not.
 Extents: TypeAlias = tuple[int | None, int | None, int | None]
@@ -175,11 +175,6 @@ def _constants(source: CudaSource) -> dict[str, list[str]]:
 def _unwrapped(expression: str) -> str:
     """Without round brackets around the whole."""
     text = expression.strip()
-    while text.startswith("(") and text.endswith(")"):
-        depth = [0]
-        for character in text:
-            depth.append(depth[-1] + (character == "(") - (character == ")"))
-        if 0 in depth[1:-1]:
-            break
+    while text.startswith("(") and matching(text, 0) == len(text) - 1:
         text = text[1:-1].strip()
     return text

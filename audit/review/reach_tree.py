@@ -8,6 +8,8 @@ from functools import cached_property
 from audit.review.python_reading import PythonReading
 from audit.review.python_tree import FunctionNode, imports, inside, path, stored_names
 
+_MAIN = "__name__ == '__main__'"
+
 
 class Tree(PythonReading):
     """A parsed source without the body of `if __name__ == "__main__"`, since a variant has another name."""
@@ -17,7 +19,11 @@ class Tree(PythonReading):
         self._locals: dict[ast.AST, set[str]] = {}
         self.every: list[ast.AST] = [self.tree]
         for node in self.every:  # grows while it is walked
-            self.every += node.orelse if isinstance(node, ast.If) and _is_main(node) else ast.iter_child_nodes(node)
+            self.every += (
+                node.orelse
+                if isinstance(node, ast.If) and ast.unparse(node.test) == _MAIN
+                else ast.iter_child_nodes(node)
+            )
 
     @cached_property
     def bound(self) -> dict[str, str]:
@@ -87,11 +93,3 @@ class Tree(PythonReading):
 def _resolved(node: ast.AST, bound: dict[str, str]) -> str:
     root, attributes = path(node)
     return ".".join([bound[root.id], *attributes]) if isinstance(root, ast.Name) and root.id in bound else ""
-
-
-def _is_main(node: ast.If) -> bool:
-    """Return whether a node is `if __name__ == "__main__"`."""
-    match node.test:
-        case ast.Compare(left=ast.Name(id="__name__"), ops=[ast.Eq()], comparators=[ast.Constant(value="__main__")]):
-            return True
-    return False

@@ -13,6 +13,7 @@ from audit.model import python_text
 from audit.model.errors import CompileError, Unsupported
 from audit.review.cuda_source import parse as parse_cuda
 from audit.review.python_constants import Constants, NotConstant, functions_around
+from audit.review.python_tree import path
 from audit.review.rules.python.undeclared_binding import MOST
 
 HEADER_SET = "python"
@@ -95,12 +96,9 @@ class PythonSource:
 
     def full_name(self, node: ast.expr) -> str:
         """Return `torch.cuda.Event` for that expression, also for `cuda.Event` after an import; else an empty text."""
-        attributes: list[str] = []
-        while isinstance(node, ast.Attribute):
-            attributes.append(node.attr)
-            node = node.value
-        owner = self._imported.get(node.id, ("", 0))[0] if isinstance(node, ast.Name) else ""
-        return ".".join((owner, *reversed(attributes))) if owner else ""
+        root, attributes = path(node)
+        owner = self._imported.get(root.id, ("", 0))[0] if isinstance(root, ast.Name) else ""
+        return ".".join((owner, *attributes)) if owner else ""
 
     def _is_jit(self, decorator: ast.expr) -> bool:
         return self.full_name(decorator.func if isinstance(decorator, ast.Call) else decorator) == TRITON_JIT

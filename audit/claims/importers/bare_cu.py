@@ -24,6 +24,7 @@ from audit.claims.importers import (
 )
 from audit.claims.importers.material import Material
 from audit.claims.importers.python_text import PythonText
+from audit.model.claim import include_folders
 from audit.model.errors import BadInput
 
 TAKES = (
@@ -49,7 +50,7 @@ def matches(material: Material) -> bool:
 def read(material: Material, given: facts.Given) -> facts.Imported:
     """Return the kernel with its reference. Raises BadInput for no kernel, several of either, or a folder of `-I` in
     which no given file is."""
-    folders = given.include_folders
+    folders = include_folders(given.flags)
     for folder in folders:
         if not any(PurePosixPath(name).is_relative_to(PurePosixPath(folder)) for name in material.files):
             flag = given.named("flags", f"-I{folder}")

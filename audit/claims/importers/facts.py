@@ -42,11 +42,6 @@ class Given:
     flags: tuple[str, ...] = ()
     named: Named = option
 
-    @property
-    def include_folders(self) -> tuple[str, ...]:
-        """The folders of `-I` among the flags."""
-        return tuple(flag.removeprefix("-I") for flag in self.flags if flag.startswith("-I"))
-
 
 @dataclass(frozen=True)
 class Original:

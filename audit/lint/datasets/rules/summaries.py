@@ -66,7 +66,9 @@ def carried_mean(data: Dataset) -> Answer:
         for gpu, rows in parts
         for place in carriers(rows[data.headline].to_numpy(), most=MOST_CARRIERS)
     ]
-    named = tuple(_carrier(row, known[gpu], data) for gpu, row in carrying)
+    held = [_carried(row, known[gpu], data) for gpu, row in carrying]
+    least = [float(np.nanmin(row[data.ratios].astype(float))) for _, row in carrying]
+    named = tuple((place(row), *one, times(low)) for (_, row), one, low in zip(carrying, held, least, strict=True))
     shown = Table(
         "The rows that carry each mean: together they hold half of what lies above the median",
         ("Row", f"Against {data.baselines[0]}", "Share of the mean", "Against the strongest own baseline"),
@@ -82,7 +84,10 @@ def carried_mean(data: Dataset) -> Answer:
         "The mean of ratios errs high as a summary: 10x and 0.1x average to 5x, though they cancel. The geometric mean "
         "takes both alike; the median does not move with a few rows.",
     )
-    marks = tuple(mark(row, "hint", _carried(row, known[gpu], data)) for gpu, row in carrying)
+    marks = tuple(
+        mark(row, "hint", f"{ratio} is {part} of the mean of {known[gpu].rows:,} rows")
+        for (gpu, row), (ratio, part) in zip(carrying, held, strict=True)
+    )
     return Answer(sentences, bias, (table, shown), marks)
 
 
@@ -100,14 +105,9 @@ def _summary(gpu: str, one: Aggregates) -> tuple[str, ...]:
     )
 
 
-def _carrier(row: pd.Series, one: Aggregates, data: Dataset) -> tuple[str, ...]:
-    least = float(np.nanmin(row[data.ratios].astype(float)))
-    return place(row), times(row[data.headline]), share(row[data.headline] / (one.mean * one.rows)), times(least)
-
-
-def _carried(row: pd.Series, one: Aggregates, data: Dataset) -> str:
-    part = share(row[data.headline] / (one.mean * one.rows))
-    return f"{times(row[data.headline])} is {part} of the mean of {one.rows:,} rows"
+def _carried(row: pd.Series, one: Aggregates, data: Dataset) -> tuple[str, str]:
+    """Return the ratio of a row, and its share of the mean."""
+    return times(row[data.headline]), share(row[data.headline] / (one.mean * one.rows))
 
 
 def _sentence(gpu: str, rows: pd.DataFrame, one: Aggregates, data: Dataset) -> str:
