@@ -40,36 +40,25 @@ def readable(text: Any) -> Any:
 def bounded(value: Any) -> Any:
     """Return the evidence with every text readable. Raises ValueError: NaN or an infinity, an integer past 64 bits,
     nested too deeply, or too much of it."""
-    return _Walk().copied(value, 0)
+    counted = 0
 
-
-class _Walk:
-    """One walk through a value, which counts."""
-
-    def __init__(self) -> None:
-        self._values = 0
-
-    def copied(self, value: Any, depth: int) -> Any:
-        self._values += 1
-        if self._values > MOST_VALUES or depth > DEEPEST:
+    def copied(value: Any, depth: int) -> Any:
+        nonlocal counted
+        is_map = isinstance(value, list) and depth < DEEPEST and _is_map(value)
+        counted += 1 + (len(value) if is_map else 0)
+        if counted > MOST_VALUES or depth > DEEPEST:
             raise ValueError(_TOO_MUCH)
         if isinstance(value, dict):
-            return {readable(key): self.copied(one, depth + 1) for key, one in value.items()}
+            return {readable(key): copied(one, depth + 1) for key, one in value.items()}
         if isinstance(value, list):
-            if depth < DEEPEST and _is_map(value):
-                return self._map(value)
-            return [self.copied(one, depth + 1) for one in value]
+            return value.copy() if is_map else [copied(one, depth + 1) for one in value]
         if isinstance(value, float) and not math.isfinite(value):
             raise ValueError("a number of the evidence is not finite; it is told as text")
         if isinstance(value, int) and abs(value) >= LARGEST:
             raise ValueError("an integer of the evidence has more than 64 bits")
         return readable(value)
 
-    def _map(self, values: list[Any]) -> list[Any]:
-        self._values += len(values)
-        if self._values > MOST_VALUES:
-            raise ValueError(_TOO_MUCH)
-        return values.copy()
+    return copied(value, 0)
 
 
 def _is_map(values: list[Any]) -> bool:

@@ -8,6 +8,7 @@ in it still counts.
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
@@ -20,7 +21,7 @@ KEY = "key"
 PAGE, ABOUT_PAGE = "rows", "features"
 """What a page of the datasets server holds its rows under, and what it says about columns."""
 DOCUMENT_LIMIT_BYTES = 1 << 29
-_SPACE = " \t\r\n"
+_SPACE = re.compile(r"[ \t\r\n]*")
 Element = tuple[int, str | None, Any]
 """The number of a row, the key it stands under, if any, and its value: `_Broken` where the file stops making sense, a
 ValueError for a line that is no JSON."""
@@ -206,6 +207,4 @@ class _Cursor:
         return _Broken(f"broken JSON at line {line}, character {at - text.rfind(chr(10), 0, at)} of it: {what}")
 
     def _go(self, at: int) -> None:
-        while at < len(self._text) and self._text[at] in _SPACE:
-            at += 1
-        self._at = at
+        self._at = _SPACE.match(self._text, at).end()  # type: ignore[union-attr]  # it matches nothing, too
