@@ -74,7 +74,8 @@ def made(folder: Path, make: Callable[[Path], object]) -> bool:
         unfinished = _emptied(folder)
         try:
             make(unfinished)
-            digests = _seal(unfinished)
+            digests = {name: _digest(unfinished / name) for name in _marks(unfinished)}
+            (unfinished / SEAL).write_text(json.dumps(digests), encoding="utf-8")
             unfinished.chmod(0o755)
             unfinished.rename(folder)
             with _checking:
@@ -130,12 +131,6 @@ def sealed(path: Path, digests: Mapping[Path, str] | None) -> Path:
         file.write(data)
     fcntl.fcntl(descriptor, fcntl.F_ADD_SEALS, _SEALS)
     return Path(f"/proc/self/fd/{descriptor}")
-
-
-def _seal(folder: Path) -> dict[str, str]:
-    digests = {name: _digest(folder / name) for name in _marks(folder)}
-    (folder / SEAL).write_text(json.dumps(digests), encoding="utf-8")
-    return digests
 
 
 def _digest(path: Path) -> str:

@@ -59,8 +59,9 @@ def names(path: Path, sets: list[Inputs]) -> tuple[ModuleType, list[str]]:
     reference = load_reference(path)
     own = list(baselines_of(reference))
     made = [f"{GRAPH}{name}" for name in own]
-    made += [CUDNN] if _convolves(reference.reference, sets[0]) else []
-    return reference, [*own, *made]
+    with _Convolutions() as watched:  # type: ignore[no-untyped-call]
+        reference.reference(*sets[0])
+    return reference, [*own, *made, *([CUDNN] if watched.seen else [])]
 
 
 def variant(settings: DeviceSettings, entry: str, sets: list[Inputs], harness: Harness) -> Indexed:
@@ -126,9 +127,3 @@ class _Convolutions(TorchDispatchMode):  # type: ignore[no-untyped-call]
     def __torch_dispatch__(self, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
         self.seen = self.seen or "convolution" in str(func)
         return func(*args, **(kwargs or {}))
-
-
-def _convolves(function: Callable[..., Any], inputs: Inputs) -> bool:
-    with _Convolutions() as watched:  # type: ignore[no-untyped-call]
-        function(*inputs)
-    return bool(watched.seen)

@@ -86,7 +86,7 @@ class Discriminator:
     @cached_property
     def _raw(self) -> dict[str, int]:
         problem = self.problem
-        return self._counted(problem.values, [problem.want_of_others], least_scale=self.least_scale)
+        return self._counted(problem.values, [problem.oracle(problem.others)], least_scale=self.least_scale)
 
     @cached_property
     def _copies(self) -> set[str]:
@@ -188,19 +188,16 @@ def graded_inputs(problem: Problem, relative: float) -> Values | None:
     try:
         if drawn < MANY * problem.want.numel():
             return None
-        values = _graded(problem)
+        pairs = zip(problem.flat, leaves(problem.others), strict=True)
+        drawn_anew = [(x, is_real(x) and not torch.equal(x, other)) for x, other in pairs]
+        flat = [graded(x, problem.generator(GRADED_SALT)) if anew else x for x, anew in drawn_anew]
+        values = problem.arguments(flat)
         if problem.unchanged(values) or leaves_range(leaves(values), problem.flat):
             return None
         stands = formats.needs(problem, values) <= correctness.held_to(relative, problem.dtype) / 2
     except ties.REFUSED:
         return None
     return values if stands else None
-
-
-def _graded(problem: Problem) -> Values:
-    pairs = zip(problem.flat, leaves(problem.others), strict=True)
-    drawn = [(x, is_real(x) and not torch.equal(x, other)) for x, other in pairs]
-    return problem.arguments([graded(x, problem.generator(GRADED_SALT)) if anew else x for x, anew in drawn])
 
 
 WAYS: dict[str, Way] = {

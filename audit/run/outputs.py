@@ -153,14 +153,11 @@ def _sharing(outputs: Sequence[torch.Tensor]) -> list[list[int]]:
         else range(0)
         for one in outputs
     ]
-    pairs = ((_first_over(piece, pieces[:index]), index) for index, piece in enumerate(pieces))
-    return [[first, index] for first, index in pairs if first is not None]
-
-
-def _first_over(piece: range, others: Sequence[range]) -> int | None:
-    """Return the position of the first of the others with an address of the piece."""
-    over = (index for index, one in enumerate(others) if max(piece.start, one.start) < min(piece.stop, one.stop))
-    return next(over, None)
+    over = (
+        [first for first, one in enumerate(pieces[:index]) if max(piece.start, one.start) < min(piece.stop, one.stop)]
+        for index, piece in enumerate(pieces)
+    )
+    return [[first[0], index] for index, first in enumerate(over) if first]
 
 
 MOST_ELEMENTS = 1 << 22

@@ -134,11 +134,6 @@ class Problem:
         return self.oracle(self.values)
 
     @cached_property
-    def want_of_others(self) -> torch.Tensor:
-        """The right result for the other arguments."""
-        return self.oracle(self.others)
-
-    @cached_property
     def got(self) -> torch.Tensor:
         """The reference's own result for the case's arguments."""
         return self.eager(self.values)

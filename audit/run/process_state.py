@@ -116,11 +116,16 @@ _LATE = "do_bench"
 
 def watch() -> Callable[[], list[str]]:
     """Return a function that returns the names rebound since now, sorted."""
-    before, compare, ordered = snapshot(), replaced, sorted
-    return lambda: ordered(compare(before))
+    before, watched, ordered = _watched(), _watched, sorted
+
+    def rebound() -> list[str]:
+        now = watched()
+        return ordered([*(name for name, value in before.items() if now[name] is not value), *_late_stopwatch()])
+
+    return rebound
 
 
-def snapshot() -> dict[str, Any]:
+def _watched() -> dict[str, Any]:
     """Return the object under every watched name, and the number of active modes, hooks and traces."""
     return {
         **{
@@ -132,12 +137,6 @@ def snapshot() -> dict[str, Any]:
         "sys.setprofile": sys.getprofile(),
         "gc.callbacks": len(gc.callbacks),  # like the other counts a small integer, of which Python has one object each
     }
-
-
-def replaced(before: dict[str, Any]) -> list[str]:
-    """Return the names rebound since a snapshot."""
-    now = snapshot()
-    return [*(name for name, value in before.items() if now[name] is not value), *_late_stopwatch()]
 
 
 def _late_stopwatch() -> list[str]:

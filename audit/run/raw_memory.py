@@ -236,14 +236,10 @@ class Checksums:
             drawn = torch.randint(-(1 << 62), 1 << 62, (CHUNK,), device=data.device, generator=generator)
             self._factors = drawn | 1
         whole = data.numel() // WORD_BYTES * WORD_BYTES
-        words = self._aligned(data[:whole])
+        aligned = data.data_ptr() % WORD_BYTES == 0
+        words = (data[:whole] if aligned else data[:whole].clone()).view(torch.int64)
         sums = [(one * self._factors[: one.numel()]).sum() for one in torch.split(words, CHUNK)] if whole else []
         total = 0
         for part in [*torch.stack(sums).tolist(), *data[whole:].tolist()] if sums else data[whole:].tolist():
             total = (total * FACTOR + part) % MODULUS
         return total
-
-    @staticmethod
-    def _aligned(data: torch.Tensor) -> torch.Tensor:
-        """Return the data as 8-byte words, copied if it is not aligned."""
-        return (data if data.data_ptr() % WORD_BYTES == 0 else data.clone()).view(torch.int64)

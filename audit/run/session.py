@@ -41,7 +41,10 @@ def run(request: Session, writer: EventWriter) -> Iterator[dict[str, Any]]:
         torch.default_generator.manual_seed(SEED)  # `torch.manual_seed` takes 3 ms: it notes a traceback a kind of GPU
     else:
         torch.manual_seed(SEED)
-    calls = {**_claimed(request, device), **_of_the_reference(request)}
+    calls: dict[str, Function] = {}
+    if request.entry is not None:
+        calls["claim"] = returning(device.load(request.entry, request.harness), request.harness)
+    calls |= _of_the_reference(request)  # after claimed code, which does not find it when it is loaded
     loaded = process_state.look().since(born)
     device.begin()
     host = request.harness.host
@@ -71,12 +74,6 @@ def _earlier(held: dict[int, object], step: dict[str, Any]) -> Function:
     """Return a call that returns an earlier result as it is, or drops it and returns a spoiled copy."""
     of = step["of"]
     return (lambda *_: spoiled(held, of)) if step["run"] == "spoiled" else (lambda *_: held[of])
-
-
-def _claimed(request: Session, device: SessionDevice) -> dict[str, Function]:
-    """Load the claimed function, if the session has one."""
-    entry, harness = request.entry, request.harness
-    return {} if entry is None else {"claim": returning(device.load(entry, harness), harness)}
 
 
 def _of_the_reference(request: Session) -> dict[str, Function]:

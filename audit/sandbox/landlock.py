@@ -31,6 +31,8 @@ DEVICE = READ_FILE | WRITE_FILE | TRUNCATE | IOCTL_DEV
 _OF_A_FILE = EXECUTE | WRITE_FILE | READ_FILE | TRUNCATE | IOCTL_DEV
 _TCP = 0b11
 _ABSTRACT_SOCKETS_AND_SIGNALS = 0b11
+_NEWER = {3: TRUNCATE, 5: IOCTL_DEV}
+"""The rights that a kernel can refuse from that version on."""
 _NET_ABI, _SCOPE_ABI = 4, 6
 
 
@@ -44,12 +46,6 @@ def abi() -> int:
         return 0
 
 
-def handled(version: int) -> int:
-    """Return the rights to files that a kernel of that version can refuse."""
-    newer = {3: TRUNCATE, 5: IOCTL_DEV}
-    return (REFER << 1) - 1 | sum(right for since, right in newer.items() if version >= since)
-
-
 def restrict(rules: Iterable[tuple[str, int]], *, tcp: bool = False) -> None:
     """Limit this thread and its descendants to the rules, for good.
 
@@ -61,7 +57,7 @@ def restrict(rules: Iterable[tuple[str, int]], *, tcp: bool = False) -> None:
         OSError: the kernel refused; nothing is restricted then.
     """
     version = abi()
-    rights = handled(version)
+    rights = (REFER << 1) - 1 | sum(right for since, right in _NEWER.items() if version >= since)
     ruleset = _ruleset(version, rights, tcp=tcp)
     try:
         for path, allowed in rules:

@@ -99,7 +99,8 @@ _OF_A_USER = ("CUDA_CACHE_PATH", "TORCHINDUCTOR_CACHE_DIR", "TORCH_HOME", "TRITO
 
 def scrubbed(environment: Mapping[str, str]) -> dict[str, str]:
     """Return those of the user's variables that compilers and kernels need, without home and temporary folder."""
-    return {name: value for name, value in environment.items() if _is_allowed(name)}
+    known = (name for name in environment if name in _NAMES or name.startswith(_FAMILIES))
+    return {name: environment[name] for name in known if not _SECRET.search(name) and name not in _OF_A_USER}
 
 
 def home_variables(home: str) -> dict[str, str]:
@@ -107,8 +108,3 @@ def home_variables(home: str) -> dict[str, str]:
     inside = {"XDG_CACHE_HOME": ".cache", "XDG_CONFIG_HOME": ".config", "CUDA_CACHE_PATH": ".nv/ComputeCache"}
     own = {name: f"{home}/{folder}" for name, folder in inside.items()}
     return {"HOME": home, "TMPDIR": home, "TEMP": home, "TMP": home, **own}
-
-
-def _is_allowed(name: str) -> bool:
-    known = name in _NAMES or name.startswith(_FAMILIES)
-    return known and not _SECRET.search(name) and name not in _OF_A_USER

@@ -75,8 +75,9 @@ def find() -> Gpu:
     not answer."""
     if shutil.which("nvidia-smi") is None:
         raise BadInput("--device cuda: no NVIDIA driver here (nvidia-smi is missing); use --device emulated")
-    banner = _driver_cuda(_ask([]))
-    return parse_identity(_ask([f"--query-gpu={IDENTITY}", FORMAT, *_chosen()]), driver_cuda=banner)
+    found = re.search(r"CUDA (?:UMD )?Version:\s*(\d+)\.(\d+)", _ask([]))
+    newest = (int(found[1]), int(found[2])) if found else None
+    return parse_identity(_ask([f"--query-gpu={IDENTITY}", FORMAT, *_chosen()]), driver_cuda=newest)
 
 
 def state() -> GpuState | None:
@@ -106,11 +107,6 @@ def parse_state(text: str) -> GpuState:
     slowed = tuple(reason for bit, reason in SLOWED_BY.items() if active & bit)
     sm, memory, power, temperature = (_number(field) for field in fields[:4])
     return GpuState(sm, memory, power, temperature, slowed)
-
-
-def _driver_cuda(banner: str) -> tuple[int, int] | None:
-    found = re.search(r"CUDA (?:UMD )?Version:\s*(\d+)\.(\d+)", banner)
-    return (int(found[1]), int(found[2])) if found else None
 
 
 def _ask(arguments: list[str]) -> str:

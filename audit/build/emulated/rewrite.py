@@ -125,11 +125,9 @@ def _edits(source: CudaSource) -> Iterator[Edit]:
     yield from _host_expressions(source)
     yield from _copies(source)
     yield from _addresses(source)
-    yield from (Edit(each.start, each.end, "") for each in source.includes if _is_left_out(each.header))
-
-
-def _is_left_out(header: str) -> bool:
-    return is_refused_header(header) and not (toolchain.INCLUDE / header).is_file()
+    for each in source.includes:
+        if is_refused_header(each.header) and not (toolchain.INCLUDE / each.header).is_file():
+            yield Edit(each.start, each.end, "")
 
 
 def _spelt(own: str, prefix: str) -> str:

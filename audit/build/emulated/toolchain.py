@@ -130,7 +130,7 @@ def _flags(compiler: str, torch: Path) -> tuple[str, ...]:
         "-U__SANITIZE_THREAD__",
         "-fno-strict-aliasing",  # kernels read registers of one type as another
         "-fno-optimize-sibling-calls",  # a report has the line of a call, not of its return
-        *(option for option in _OPTIONAL if _accepts(compiler, option)),
+        *(option for option in _OPTIONAL if _succeeds(compiler, option, "-fsyntax-only", "-x", "c++", os.devnull)),
         "-fno-gnu-unique",
         "-fno-plt",
         "-fvisibility=hidden",
@@ -139,9 +139,8 @@ def _flags(compiler: str, torch: Path) -> tuple[str, ...]:
     )
 
 
-def _accepts(compiler: str, option: str) -> bool:
-    trial = [compiler, option, "-fsyntax-only", "-x", "c++", os.devnull]
-    return subprocess.run(trial, capture_output=True, check=False).returncode == 0
+def _succeeds(*words: str) -> bool:
+    return subprocess.run(words, capture_output=True, check=False).returncode == 0
 
 
 def _output(*words: str) -> str:

@@ -10,7 +10,7 @@ import torch
 
 for name in ("arguments", "session", "process_state"):
     module = sys.modules[f"audit.run.{name}"]
-    for own in ("differing", "as_bytes", "replaced", "snapshot", "look", "settled"):
+    for own in ("differing", "as_bytes", "_watched", "look", "settled"):
         if hasattr(module, own):
             setattr(module, own, functools.partial(getattr(module, own)))
 
