@@ -226,6 +226,13 @@ def test_what_is_not_modelled_is_refused_by_name(tmp_path):
     assert caught.value.line == 5
 
 
+def test_a_function_that_torch_alone_registers_is_refused_before_the_compiler_is_asked(tmp_path):
+    registered = 'TORCH_LIBRARY(own, m) { m.def("forward", &forward); }'
+    with pytest.raises(Unsupported, match="a function that TORCH_LIBRARY alone registers") as caught:
+        build(source(tmp_path, GOOD.replace(GOOD.splitlines()[-1], registered)))
+    assert caught.value.line == GOOD.count("\n")
+
+
 def test_two_processes_make_one_library(tmp_path):
     path = source(tmp_path, SMALL + f"// two processes {tmp_path}\n")
     code = "import sys; from pathlib import Path; from audit.build.emulated.build import build;"

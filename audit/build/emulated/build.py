@@ -40,6 +40,7 @@ _LIBRARIES = ("-lstdc++", "-lm", "-lgcc_s", "-lgcc", "-lc")
 _LINK = ("-shared", "-nodefaultlibs", "-Wl,-z,relro,-z,now,--as-needed", _WRAPS, *_LIBRARIES)
 _RECIPE = "6"  # part of every cache key; counts changes to the way this module calls the compiler
 
+_REGISTERED, _BOUND = re.compile(r"\bTORCH_LIBRARY\s*\("), re.compile(r"\b(?:PYBIND11_MODULE|PyInit_\w+)")
 _MISSING = re.compile(
     r"error: .*(?:not a member of|has not been declared|was not declared|does not name a|No such file|incomplete type"
     r"|is not a class|expected constructor|no matching function|invalid initialization of reference)"
@@ -106,6 +107,8 @@ def build(
     source = parse(text)
     for construct in unsupported(source):
         raise Unsupported(construct.construct, line=construct.line)
+    if (registered := _REGISTERED.search(source.masked)) and not _BOUND.search(source.masked):
+        raise Unsupported("a function that TORCH_LIBRARY alone registers", line=source.line_of(registered.start()))
     prefix = prepared.sources().prefix
     translated = rewrite.rewrite(source, name=source_path.name, compute_capability=compute_capability, prefix=prefix)
     translated = _SLOWER[optimisation] + rewrite.defines(flags) + translated
