@@ -16,7 +16,7 @@ readers of the sources made of the failures, `instructive.csv` the failures that
 from __future__ import annotations
 
 import argparse
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 
 import committed
@@ -27,11 +27,11 @@ import states
 import tables
 from committed import FOLDER, ROOT, Row, read, sample, write
 
-from audit.apps.pages import filled
+from audit.apps.pages import Parts, remade
 
 SCRIPT = "bench/archive/results.py"
 HERE = FOLDER.relative_to(ROOT).as_posix()
-PARTS: Mapping[str, Mapping[str, Callable[[Sequence[Row]], str]]] = {
+PARTS: Parts = {
     f"{HERE}/README.md": {
         "headline": lambda rows: tables.headline(sample(rows)),
         "drawn": tables.drawn,
@@ -71,15 +71,11 @@ PARTS: Mapping[str, Mapping[str, Callable[[Sequence[Row]], str]]] = {
         "error rates": lambda _: paper.error_rates(),
     },
 }
-"""Files with parts between two comments that name them."""
 
 
 def pages(rows: Sequence[Row]) -> dict[Path, str]:
     """Return every page with its parts made anew, by its path."""
-    return {
-        ROOT / name: filled(ROOT / name, {part: make(rows) for part, make in parts.items()}, by=SCRIPT)
-        for name, parts in PARTS.items()
-    }
+    return remade(PARTS, rows, by=SCRIPT)
 
 
 def _screened(kernels: Path, folders: list[Path], gpu: Path | None) -> None:

@@ -8,12 +8,12 @@ from __future__ import annotations
 
 import csv
 from collections import Counter
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from pathlib import Path
 from statistics import median
 from typing import Any
 
-from audit.apps.pages import filled
+from audit.apps.pages import Parts, remade
 from audit.judge import answers
 from audit.judge.evidence import missing, objects
 from audit.model import Finding
@@ -161,7 +161,7 @@ def _median(cells: Sequence[Any]) -> str:
 
 
 SUMMARY = {"cuda_l1 rows": lambda every: summary(every, f"../{HERE}/README.md")}
-PARTS: Mapping[str, Mapping[str, Callable[[Sequence[Known]], str]]] = {
+PARTS: Parts = {
     f"{HERE}/README.md": {
         "summary": summary,
         "states": lambda every: counted(every, "state", "State"),
@@ -175,15 +175,11 @@ PARTS: Mapping[str, Mapping[str, Callable[[Sequence[Known]], str]]] = {
     "docs/gallery.md": SUMMARY,
     "docs/findings.md": SUMMARY,
 }
-"""Files with parts between two comments that name them."""
 
 
 def pages(every: Sequence[Known]) -> dict[Path, str]:
     """Return every page with its parts made anew, by its path."""
-    return {
-        ROOT / name: filled(ROOT / name, {part: make(every) for part, make in parts.items()}, by=SCRIPT)
-        for name, parts in PARTS.items()
-    }
+    return remade(PARTS, every, by=SCRIPT)
 
 
 def committed() -> list[Known]:

@@ -12,12 +12,12 @@ from __future__ import annotations
 import argparse
 import csv
 from collections import Counter
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from pathlib import Path
 
 from annotated import ALIASED, COLUMNS, FAILS, FOLDER, GRAVEST, READINGS, VERDICTS, WITHOUT, Run, rows, runs, states
 
-from audit.apps.pages import filled
+from audit.apps.pages import Parts, remade
 from audit.apps.selftest.score import interval
 
 
@@ -140,7 +140,7 @@ def chosen() -> str:
 ROOT = FOLDER.parents[2]
 HERE, SCRIPT = FOLDER.relative_to(ROOT).as_posix(), "bench/kernelbench_com/kbc_results.py"
 SUMMARY = {"kernelbench_com": lambda every: summary(every, f"../{HERE}/README.md")}
-PARTS: Mapping[str, Mapping[str, Callable[[list[Run]], str]]] = {
+PARTS: Parts = {
     f"{HERE}/README.md": {
         "summary": summary,
         "annotations": by_annotation,
@@ -156,15 +156,11 @@ PARTS: Mapping[str, Mapping[str, Callable[[list[Run]], str]]] = {
     "docs/gallery.md": SUMMARY,
     "docs/findings.md": SUMMARY,
 }
-"""Files with parts between two comments that name them."""
 
 
 def pages(every: list[Run]) -> dict[Path, str]:
     """Return every page with its parts made anew, by its path."""
-    return {
-        ROOT / name: filled(ROOT / name, {part: make(every) for part, make in parts.items()}, by=SCRIPT)
-        for name, parts in PARTS.items()
-    }
+    return remade(PARTS, every, by=SCRIPT)
 
 
 def main() -> None:

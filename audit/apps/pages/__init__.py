@@ -20,7 +20,9 @@ WHOLE: Mapping[str, Callable[[], str]] = {
     "docs/self_test.md": lambda: self_test.text(self_test.published(ROOT / "reports/self_test")),
 }
 """Files that are made whole."""
-PARTS: Mapping[str, Mapping[str, Callable[[], str]]] = {
+Parts = Mapping[str, Mapping[str, Callable[..., str]]]
+"""Files, and what makes each part of them that stands between two comments with its name."""
+PARTS: Parts = {
     "README.md": {
         "notebooks": notebooks.badges,
         "self-test": lambda: self_test.part(ROOT / "reports/self_test"),
@@ -35,7 +37,6 @@ PARTS: Mapping[str, Mapping[str, Callable[[], str]]] = {
     "docs/notebooks.md": {"notebooks": lambda: notebooks.table(_notebooks())},
     "docs/verdicts.md": {"verdicts": lambda: described.verdicts(ROOT / "reports")},
 }
-"""Files with parts between two comments that name them."""
 
 
 def pages() -> dict[Path, str]:
@@ -43,10 +44,7 @@ def pages() -> dict[Path, str]:
     runs = notebooks.runs(ROOT)
     return {
         **{Path(path): make() for path, make in WHOLE.items()},
-        **{
-            Path(path): filled(ROOT / path, {part: make() for part, make in parts.items()})
-            for path, parts in PARTS.items()
-        },
+        **{path.relative_to(ROOT): text for path, text in remade(PARTS).items()},
         **{
             path.relative_to(ROOT): notebooks.with_runs(notebooks.with_choices(_text(path)), name=path.stem, runs=runs)
             for path in _notebooks()
@@ -68,12 +66,16 @@ def between(text: str, made: str, *, part: str, file: str, by: str = "audit.apps
     return text.partition(begin)[0] + begin + made + end + text.partition(end)[2]
 
 
-def filled(file: Path, parts: Mapping[str, str], *, by: str = "audit.apps.pages") -> str:
-    """The text of a file with its parts replaced, by their names."""
-    text = _text(file)
-    for part, made in parts.items():
-        text = between(text, made if made.endswith("\n") else f"{made}\n", part=part, file=str(file), by=by)
-    return text
+def remade(parts: Parts, *given: object, by: str = "audit.apps.pages") -> dict[Path, str]:
+    """The text of each file with its parts made anew of what is given."""
+    found = {}
+    for name, makes in parts.items():
+        text = _text(ROOT / name)
+        for part, make in makes.items():
+            made = make(*given)
+            text = between(text, made if made.endswith("\n") else f"{made}\n", part=part, file=name, by=by)
+        found[ROOT / name] = text
+    return found
 
 
 def _notebooks() -> list[Path]:
