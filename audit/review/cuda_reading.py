@@ -190,12 +190,6 @@ class CudaReading:
         return grouped((operator(node), node) for node in self.nodes("binary_expression"))
 
     @cached_property
-    def looping(self) -> frozenset[Function]:
-        """The functions with a `for` or `while` loop."""
-        functions = (self.function(node) for node in self.nodes("for_statement", "while_statement"))
-        return frozenset(each for each in functions if each is not None)
-
-    @cached_property
     def entries(self) -> dict[Function, list[str]]:
         """The host functions that take tensors and that no other function of the file calls, each with their names."""
         called = {call.name for call in self.calls}

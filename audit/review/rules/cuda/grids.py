@@ -15,7 +15,7 @@ from audit.review.launch_extents import Extents, grid_and_block
 from audit.review.rule import Spot, rule
 from audit.review.values import COMPARISONS, ThreadValues
 
-PROBE = "coverage"
+PROBE, _LOOPS = "coverage", ("for_statement", "while_statement")
 _SIZE = re.compile(r"\.\s*(?:size|numel)\s*\(")
 _THREAD, _BLOCK = r"threadIdx\.[xyz]", r"blockIdx\.[xyz]"
 
@@ -76,7 +76,7 @@ def quotients(reading: CudaReading) -> list[Node]:
 def _of_launch(reading: CudaReading, launch: Launch) -> list[Node]:
     host = reading.source.function_at(launch.start)
     kernel = reading.kernel(launch.kernel_name)
-    if host is None or host.kind != "host" or kernel is None or kernel in reading.looping:
+    if host is None or host.kind != "host" or kernel is None or reading.inside(kernel, *_LOOPS):
         return []
     if reading.operations("%", host.body_start, host.end):
         return []
