@@ -60,7 +60,7 @@ _HEADER = re.compile(r"(?:cublas|cudnn|cufft|cusparse|cusolver|curand|nccl|nvrtc
 
 
 @dataclass(frozen=True)
-class Unsupported:
+class Construct:
     """One construct that the emulated device does not model, and the line where it stands."""
 
     construct: str
@@ -72,7 +72,7 @@ def is_refused_header(header: str) -> bool:
     return _HEADER.match(header) is not None
 
 
-def unsupported(source: CudaSource, *, whole_libraries: bool = False) -> list[Unsupported]:
+def unsupported(source: CudaSource, *, whole_libraries: bool = False) -> list[Construct]:
     """Return each construct once, at the first line that uses it, in the order of lines.
 
     Comments, strings, includes, macros that nothing uses, and names that the source itself gives do not count. What the
@@ -93,7 +93,7 @@ def unsupported(source: CudaSource, *, whole_libraries: bool = False) -> list[Un
     device = (launch.line for launch, holder in holders if holder is not None and not holder.for_host)
     if first := next(device, None):
         found["dynamic parallelism"] = first
-    return [Unsupported(name, line) for line, name in sorted((line, name) for name, line in found.items())]
+    return [Construct(name, line) for line, name in sorted((line, name) for name, line in found.items())]
 
 
 def _counts(source: CudaSource, match: re.Match[str], words: Counter[str]) -> bool:

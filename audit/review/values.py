@@ -42,7 +42,7 @@ ALIKE_IN_A_WARP = ALIKE_IN_A_BLOCK | {"subscript_expression", "pointer_expressio
 """Expressions whose value counts as the same for those threads, as that of a division does."""
 
 
-class Constants:
+class CudaConstants:
     """The constants of one source. A name that is defined twice, or as anything but a number, has no value."""
 
     def __init__(self, reading: CudaReading) -> None:
@@ -103,9 +103,9 @@ def _defined(reading: CudaReading) -> Iterator[tuple[str, str]]:
 
 
 @lru_cache(maxsize=1)
-def constants_of(reading: CudaReading) -> Constants:
+def constants_of(reading: CudaReading) -> CudaConstants:
     """Return the constants of one source, worked out once."""
-    return Constants(reading)
+    return CudaConstants(reading)
 
 
 class ThreadValues:

@@ -14,7 +14,7 @@ from typing import Any
 from audit.claims.importers import entries, facts, module_task, sizes
 from audit.claims.importers.material import Material
 from audit.claims.importers.notebook_cells import CudaText, cells, cuda_texts, printed
-from audit.claims.importers.notebook_script import COMPARED, TIMED, Built, Script, build_of, task_text
+from audit.claims.importers.notebook_script import COMPARED, TIMED, Extension, Script, build_of, task_text
 from audit.claims.importers.python_text import PythonText
 from audit.model.errors import BadInput
 from audit.model.untrusted import checked_text
@@ -91,7 +91,7 @@ def _bytes(text: CudaText, where: str) -> bytes:
     return data
 
 
-def _with_kernel(claim: facts.Imported, text: CudaText, built: Built | None, script: Script) -> facts.Imported:
+def _with_kernel(claim: facts.Imported, text: CudaText, built: Extension | None, script: Script) -> facts.Imported:
     """Return the claim with its kernel: the text if it binds its functions, else the call that builds it."""
     bound = entries.bound(text.text)
     called = script.called(built) if built is not None else None
@@ -119,7 +119,7 @@ def _texts(node: ast.expr | None) -> list[str]:
     return [one.value for one in listed if isinstance(one, ast.Constant) and isinstance(one.value, str)]
 
 
-def _with_task(claim: facts.Imported, script: Script, built: Built) -> facts.Imported:
+def _with_task(claim: facts.Imported, script: Script, built: Extension) -> facts.Imported:
     called, reference = script.called(built), script.reference(built)
     tolerance = _tolerance(script)
     claim = claim.lacking(*([] if tolerance else [_NO_TOLERANCE]))

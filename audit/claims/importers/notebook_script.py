@@ -23,7 +23,7 @@ HEAD = (
 
 
 @dataclass(frozen=True)
-class Built:
+class Extension:
     """An extension: the cell, the variable that holds it or one named function of it, and the call that builds it."""
 
     cell: int
@@ -63,7 +63,7 @@ class Script:
             for node in ast.walk(statement):
                 yield cell.number, node
 
-    def built(self) -> list[Built]:
+    def built(self) -> list[Extension]:
         """Return every extension that a cell binds to a name, itself or a function of it as `load(...).forward`."""
         found = []
         for cell, node in self.nodes():
@@ -71,10 +71,10 @@ class Script:
                 taken = node.value if isinstance(node.value, ast.Attribute) else None
                 value, function = (taken.value, taken.attr) if taken is not None else (node.value, "")
                 if isinstance(value, ast.Call) and last_name(value.func) in BUILDERS:
-                    found.append(Built(cell, node.targets[0].id, value, function))
+                    found.append(Extension(cell, node.targets[0].id, value, function))
         return found
 
-    def called(self, built: Built) -> Called | None:
+    def called(self, built: Extension) -> Called | None:
         """Return the first call of one of its functions, also through another name for it."""
         aliases = {built.variable: built.function}
         for cell, node in self.nodes():
@@ -105,7 +105,7 @@ class Script:
                 found.setdefault(name, []).append(statement)
         return found
 
-    def reference(self, built: Built) -> tuple[int, ast.expr] | None:
+    def reference(self, built: Extension) -> tuple[int, ast.expr] | None:
         """Return the reference expression: the other side of a comparison, else the other timed expression."""
         for cell, call in self.calls(COMPARED):
             sides = [self.resolved(one) for one in call.args[:2]]
@@ -144,7 +144,7 @@ class Script:
         return aliases.get(node.id, "") if isinstance(node, ast.Name) else ""
 
 
-def build_of(text: CudaText, built: list[Built]) -> Built | None:
+def build_of(text: CudaText, built: list[Extension]) -> Extension | None:
     """Return the extension that is built from a text: the one that names its variable or its file, or the only one."""
     for one in built:
         for keyword in (*one.call.args, *(each.value for each in one.call.keywords)):

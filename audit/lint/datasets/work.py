@@ -30,7 +30,7 @@ REDUCED = ("sum", "mean", "amax", "amin", "argmax", "argmin", "prod")
 
 
 @dataclass(frozen=True)
-class Work:
+class LeastWork:
     """The least work of a task: floating-point operations, and bytes between the kernel and memory."""
 
     flops: float
@@ -49,7 +49,7 @@ def of_tasks(frame: pd.DataFrame, column: str) -> dict[str, pd.Series]:
     }
 
 
-def of_task(text: str) -> Work | None:
+def of_task(text: str) -> LeastWork | None:
     """Return the least work of a KernelBench task; None where its text does not say it plainly."""
     try:
         tree = python_text.module(text)
@@ -72,7 +72,7 @@ def _returned(function: ast.FunctionDef) -> ast.expr | None:
     return body[0].value if len(body) == 1 and isinstance(body[0], ast.Return) else None
 
 
-def _of_expression(result: ast.expr, shapes: dict[str, Shape]) -> Work | None:
+def _of_expression(result: ast.expr, shapes: dict[str, Shape]) -> LeastWork | None:
     name, operands = _operation(result)
     given = [_shape(one, shapes) for one in operands]
     known = [shape for _, shape in filter(None, given)]
@@ -105,23 +105,23 @@ def _shape(result: ast.expr, shapes: dict[str, Shape]) -> tuple[str, Shape] | No
     return None
 
 
-def _product(given: Sequence[Shape]) -> Work | None:
+def _product(given: Sequence[Shape]) -> LeastWork | None:
     if len(given) != 2 or min(map(len, given)) < 2:
         return None
     left, right = given
     if left[-1] != right[-2] or (len(right) > 2 and left[:-2] != right[:-2]):
         return None
     result = (*left[:-1], right[-1])
-    return Work(2.0 * prod(result) * left[-1], ITEM_BYTES * float(prod(left) + prod(right) + prod(result)))
+    return LeastWork(2.0 * prod(result) * left[-1], ITEM_BYTES * float(prod(left) + prod(right) + prod(result)))
 
 
-def _of_each_element(given: Sequence[Shape], *, moved: int) -> Work:
+def _of_each_element(given: Sequence[Shape], *, moved: int) -> LeastWork:
     """Return one operation an element, of which that many are moved: read alone, or written too."""
     count = float(prod(given[0]))
-    return Work(count, moved * ITEM_BYTES * count)
+    return LeastWork(count, moved * ITEM_BYTES * count)
 
 
-_KNOWN: tuple[tuple[Collection[str], Callable[[Sequence[Shape]], Work | None]], ...] = (
+_KNOWN: tuple[tuple[Collection[str], Callable[[Sequence[Shape]], LeastWork | None]], ...] = (
     (MATRIX, _product),
     (SAME_SHAPE, partial(_of_each_element, moved=2)),
     (REDUCED, partial(_of_each_element, moved=1)),

@@ -14,7 +14,7 @@ from audit.review.cuda_reading import CudaReading
 from audit.review.cuda_source import Function
 from audit.review.launch_extents import grid_and_block
 from audit.review.rule import Spot, rule
-from audit.review.values import COMPARISONS, Constants, constants_of
+from audit.review.values import COMPARISONS, CudaConstants, constants_of
 
 _ASKING = re.compile(r"cudaGetLastError|cudaPeekAtLastError|cudaDeviceSynchronize|cudaStreamSynchronize")
 _CHECKING = re.compile(
@@ -79,7 +79,7 @@ def shared_extent(reading: CudaReading) -> Iterator[Spot]:
                 yield Spot(reading.line(node), text)
 
 
-def _arrays(reading: CudaReading, kernel: Function, constants: Constants) -> dict[str, int]:
+def _arrays(reading: CudaReading, kernel: Function, constants: CudaConstants) -> dict[str, int]:
     """Extent of the first dimension of each shared array of the kernel."""
     found: dict[str, int] = {}
     for declared in reading.source.shared_in(kernel):
@@ -93,7 +93,7 @@ def _arrays(reading: CudaReading, kernel: Function, constants: Constants) -> dic
     return found
 
 
-def _largest(reading: CudaReading, kernel: Function, index: Node, constants: Constants) -> int | None:
+def _largest(reading: CudaReading, kernel: Function, index: Node, constants: CudaConstants) -> int | None:
     text = reading.text(index).replace(" ", "")
     if (number := constants.value(text)) is not None:
         return number
@@ -132,7 +132,7 @@ def _threads(reading: CudaReading, kernel: Function, axis: str) -> int | None:
     return min(known) - 1 if known and len(known) == len(extents) else None
 
 
-def _last_of_loop(reading: CudaReading, loop: Node, name: str, constants: Constants) -> int | None:
+def _last_of_loop(reading: CudaReading, loop: Node, name: str, constants: CudaConstants) -> int | None:
     """Return the last value of `for (int i = ...; i < N; ++i)`."""
     condition, update = loop.child_by_field_name("condition"), loop.child_by_field_name("update")
     if condition is None or update is None or update.type != "update_expression" or "++" not in reading.text(update):
