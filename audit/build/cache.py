@@ -112,8 +112,7 @@ def digests(*files: Path) -> dict[Path, str]:
 
 
 def checked(path: Path, digests: Mapping[Path, str]) -> bytes:
-    """Return the bytes of a file with the judge's SHA-256. Raises Changed if they have another one, or the judge has
-    none."""
+    """Return the bytes of a file with the judge's SHA-256. Raises Changed: they have another one, or it has none."""
     data = path.read_bytes()
     if hashlib.sha256(data).hexdigest() != digests.get(path):
         raise Changed(f"{path.name} is not the file that was built; run the audit again")
@@ -139,8 +138,7 @@ def _digest(path: Path) -> str:
 
 
 def _marks(folder: Path) -> Metadata:
-    """Return the metadata of every file, by its name in the folder. Raises CompileError: there is an object other than
-    files and folders."""
+    """Return the metadata of every file, by its name in the folder. Raises CompileError: something else is there."""
     found: Metadata = {}
     for path in folder.rglob("*"):
         seen = path.lstat()

@@ -37,8 +37,7 @@ POISONS = {"poison_nan": POISON_NAN.to_bytes(4, "little"), "poison_number": POIS
 FRESH_SHARED = 0xFFF3FFF3
 """The contents of fresh shared memory: also a NaN, but no pattern of device memory."""
 FILLS = {"nan": FRESH_SHARED, "zero": 0, "large": 0x7A7A7A7A, "negative": 0xFA7AFA7A}
-"""Possible contents of fresh shared memory and inactive lanes: NaN, zero, and large numbers of either sign in every
-floating-point type."""
+"""Fresh shared memory and inactive lanes hold NaN, zero, or a large number of either sign in every real type."""
 QUICK = "quick"
 """The order forward, in which the clocks of a claim's host code stand still between calls."""
 STALE, STALE_READ = "stale", "stale-read"

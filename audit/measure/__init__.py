@@ -30,9 +30,8 @@ __all__ = [
 def times(
     session: Session, built: Mapping[str, BuiltVariant], *, passed: Collection[str], baselines: bool = True
 ) -> Times:
-    """Time every passing build and the baselines in interleaved blocks, then the claimed kernel unverified. Other
-    variants that did not pass are not timed. Without `baselines`, in a later session, eager and the strongest known
-    ones are timed."""
+    """Time every passing build and the baselines in interleaved blocks, then the claimed kernel unverified, no other
+    that did not pass. Without `baselines`, in a later session, eager and the strongest known ones are timed."""
     sound = {name: one for name, one in built.items() if name in passed}
     if baselines:
         session.prepare()

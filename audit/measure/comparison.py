@@ -77,8 +77,7 @@ def strongest(
     beside: str | None = None,
 ) -> str | None:
     """Return the fastest baseline of that precision class or a better one, one of `RANKS`; None where none was timed.
-    Those whose own timed outputs were `wrong` are left out, and those timed in a session `beside` a variant are
-    preferred."""
+    Those of `wrong` timed outputs are left out, and those timed in a session `beside` a variant are preferred."""
     fit = baselines_ms(measurements, precision, wrong=wrong, beside=beside)
     return min(fit, key=lambda name: fit[name]) if fit else None
 
@@ -194,8 +193,7 @@ def floor_here(gpu: str, cost: dict[str, float]) -> Finding:
 
 def under_floor(measurements: Sequence[Measurement], floor: Finding, *, precisions: Mapping[str, str]) -> list[Finding]:
     """Return one failure for each time of a session below the floor of `floor_here`: the time, the floor or the stated
-    work is wrong. The floor is that of fp32 arithmetic for callables whose precision is fp32, of the fastest unit for
-    others."""
+    work is wrong. It is that of fp32 arithmetic for callables whose precision is fp32, of the fastest unit else."""
     numbers, found = floor.evidence, []
     for name, precision in precisions.items():
         ms, fp32, fastest = median_ms(measurements, name), numbers.get("floor_ms"), numbers.get("matrix_unit_floor_ms")

@@ -32,8 +32,7 @@ def calls(reported_ms: float) -> int:
 
 
 def measured(reply: Reply, *, shape: Shape) -> list[Measurement]:
-    """Return the milliseconds of a call in each reading between two messages, of a process that timed an empty kernel
-    and one callable."""
+    """Return the milliseconds of a call in each reading between two messages, of an empty kernel and one callable."""
     came = [
         (event, moment)
         for event, moment in zip(reply.events, reply.arrived_s, strict=False)

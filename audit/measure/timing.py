@@ -101,8 +101,7 @@ class Session:
         self, name: str, built: Mapping[str, BuiltVariant], *, baselines: Collection[str] | None, brief: bool = False
     ) -> None:
         """Run one session of those variants, which all passed, and baselines (None: all there are); a `brief` one gives
-        ratios alone. A callable whose first call ends the process is reported, and the session is run again without
-        it."""
+        ratios alone. A callable whose first call ends the process is reported, and left out of another session."""
         left = dict(built)
         for _ in range(MOST_TRIES):
             culprit = self._interleaved(name, left, baselines, brief=brief)

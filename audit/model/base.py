@@ -62,8 +62,7 @@ def bounded(value: Any) -> Any:
 
 
 def _is_map(values: list[Any]) -> bool:
-    """Whether these are small whole numbers or finite numbers alone, as in a map of thousands: one look instead of one
-    call a value."""
+    """Whether these are small whole or finite numbers alone, as in a map of thousands: one look at all of them."""
     kinds = {*map(type, values)}
     if kinds == {float}:
         return all(map(math.isfinite, values))

@@ -54,8 +54,7 @@ def data(path: Path, *, limit_bytes: int, empty: bool = False) -> bytes:
 
 
 def text(path: Path, *, limit_bytes: int = SOURCE_BYTES, empty: bool = False) -> str:
-    """Return the text of a plain file in UTF-8, a source where no other limit is given. Raises BadInput: as `data`, or
-    not UTF-8."""
+    """Return the text of a plain file, a source where no other limit is given. Raises BadInput as `data`; not UTF-8."""
     return _decoded(data(path, limit_bytes=limit_bytes, empty=empty), str(path))
 
 

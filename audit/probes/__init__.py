@@ -75,8 +75,7 @@ NEEDS: dict[str, Callable[[Target], Iterator[Need]]] = {
 """The plain calls that probes need, which one session makes for all of them; a probe makes its other calls itself."""
 
 OF_THE_CLAIM: dict[str, Probe] = {sweep.NAME: sweep}
-"""Probes of the claimed kernel alone, asked last; their findings never fail a kernel, and their errors never block a
-verdict."""
+"""Probes of the claimed kernel alone, asked last: no finding fails a kernel, and no error blocks a verdict."""
 
 CONCLUSIONS: dict[str, Callable[[Observed], Answer]] = {
     **{name: probe.conclude for name, probe in {**PROBES, **OF_THE_CLAIM}.items()},

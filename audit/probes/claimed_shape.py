@@ -113,8 +113,7 @@ def launched(target: Target, shapes: Sequence[Shape]) -> list[Launched]:
 
 
 def compiled(target: Target, *, compute_capability: int) -> list[dict[str, Any]]:
-    """Return Triton's refusals of kernels that host code launches at the claimed shape, as reports. Raises as
-    `launched`."""
+    """Return Triton's refusals of kernels launched at the claimed shape, as reports. Raises as `launched`."""
     files = [file for file, _ in _described(target, [target.claim.shapes.claimed])]
     drawn = {"blocks": 0, "compute_capability": compute_capability}
     ((event, _),) = _asked(target, files, drawn, compiles=True)

@@ -181,8 +181,7 @@ def _raised_at_claimed(target: Target, pairs: Sequence[tuple[Case, Call]]) -> st
 
 
 def _taken(target: Target, check: str, refused: Sequence[Shape]) -> Shape | None:
-    """Return a shape that returns a result: one of the claim's for this device, or its smallest one with a size from
-    the check."""
+    """Return a shape that returns a result: the claim's for this device, or its smallest with a size of the check."""
     known = target.claim.shapes.emulated
     numbers = [int(digits) for digits in NUMBER.findall(check)][:MOST_NUMBERS]
     near = ({**known[-1], name: number} for number in numbers for name in known[-1])

@@ -21,8 +21,7 @@ NAME = "nonfinite"
 
 
 def observe(target: Target) -> Observed:
-    """Make two calls at the middle case, with one element of the first input replaced on which the right result
-    depends."""
+    """Make two calls at the middle case, with one element of the first input, one that the result needs, replaced."""
     first = at_middle(target)["first"]
     if (skipped := premise(target, first) or too_large(NAME, target, first)) is not None:
         return skipped
@@ -47,8 +46,7 @@ def conclude(seen: Observed) -> Answer:
 
 
 def _counts(target: Target, one: Asked) -> dict[str, int]:
-    """Count elements that are finite in both and `wrong`, finite here alone (`lost`), or in the reference alone
-    (`more`)."""
+    """Count elements finite in both and `wrong`, finite here alone (`lost`), or in the reference alone (`more`)."""
     value_calls([one.call], [one.case.expected])
     got, want = one.call.values().reshape(one.case.expected.shape), one.case.expected
     here, there = np.isfinite(got), np.isfinite(want)

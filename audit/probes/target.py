@@ -250,8 +250,7 @@ class Target:
         return min(max(self.built.limit_s, expected), MOST_LIMITS * self.built.limit_s)
 
     def _asked(self, request: requests.Session, *, shared: SharedProcess | None) -> tuple[Reply, Path]:
-        """Return the reply, and the folder of its outputs. A session that breaks in a shared process is run again in a
-        fresh one."""
+        """Return the reply, and the folder of its outputs. What breaks in a shared process is run in a fresh one."""
         if shared is not None:
             reply, folder = self._asked_of(shared, request, above=shared.results)
             if reply.finished or reply.ending in ("timed out", "stopped", "protocol violation"):

@@ -101,8 +101,7 @@ class Varied:
 
 @dataclass(frozen=True)
 class Wanted:
-    """The variations that all probes need: every group at the middle case; other values, discriminating and graded
-    inputs at the largest."""
+    """The variations of all probes: every group at the middle case; values, discriminating, graded at the largest."""
 
     middle: Varied
     largest: Varied
@@ -128,8 +127,7 @@ def wanted(target: Target) -> Wanted:
 def made_for(
     cases: Sequence[Case], *, workers: Workers, reference: Path, device: TensorDevice, tolerance: Tolerance
 ) -> Wanted:
-    """Return the variations of all cases of a device, made once by that device; to be called before a build ends, so
-    that no variant waits."""
+    """Return the variations of all cases of a device, made once; called before a build ends, no variant waits."""
     middle, largest = middle_of(cases), largest_of(cases)
     with _lock:  # the first caller computes for all
         key = (middle.inputs, largest.inputs)

@@ -63,8 +63,7 @@ def path(node: ast.AST) -> tuple[ast.AST, list[str]]:
 
 
 def parameters_off(function: FunctionNode) -> set[str]:
-    """Return the parameters of a function that are not true unless its caller says so: without a default, or with one
-    that is false."""
+    """Return the parameters of a function that are true only if its caller says so: no default, or a false one."""
     given = function.args
     on = {name for name, one in _defaults(function) if not (isinstance(one, ast.Constant) and not one.value)}
     return {one.arg for one in (*given.posonlyargs, *given.args, *given.kwonlyargs)} - on

@@ -71,8 +71,7 @@ def _error(found: list[Reach], target: str) -> Finding | None:
 
 
 def reaches(text: str) -> list[Reach]:
-    """Return the constructs outside of the allowlist, each once a line, in the order of lines. Raises SyntaxError: the
-    text is not Python."""
+    """Return the constructs outside of the allowlist, once a line, in order. Raises SyntaxError: it is not Python."""
     return sorted({*_encoding(text), *_Source(text).found()})
 
 

@@ -160,8 +160,7 @@ def _need(reference: ModuleType, contents: Contents, *, mixed: bool) -> float | 
 def contents_of(
     request: Interleaved, reference: ModuleType, *, harness: Harness, choice: random.Random
 ) -> tuple[Contents, Answers]:
-    """Return both for an interleaved request and the claim's `reference.py`, before claimed code is loaded. `choice`
-    draws contents and their order."""
+    """Return both for an interleaved request, before claimed code is loaded. `choice` draws contents and order."""
     draws = [torch.load(file, weights_only=True) for file in request.inputs]
     free, _ = torch.cuda.mem_get_info()
     place = partial(on_gpu, harness=harness)

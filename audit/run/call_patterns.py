@@ -13,7 +13,7 @@ from audit.run.arguments import Arguments, as_bytes, differing, write_all
 from audit.run.containers import leaves, rebuilt
 from audit.run.device import SessionDevice
 from audit.run.outputs import about, outputs_of, own
-from audit.run.raw_memory import SLEEP_CYCLES
+from audit.run.raw_memory import SLEEP_CYCLES, taken
 from audit.run.stopwatch import LEAST_FLUSH_BYTES
 
 _WITHOUT_CACHE_BYTES = 1 << 20
@@ -21,8 +21,7 @@ _WITHOUT_CACHE_BYTES = 1 << 20
 PLANTED_BLOCKS = 3
 PLANTED_BYTES = (0x71, 0x7B)
 SPOILED, BARELY_SPOILED = 16, 2048
-"""One element in so many is overwritten, in every other block of the few: of a claim that looks at samples first, the
-many alone would be noticed."""
+"""One element in so many is overwritten, in every other block of the few: a claim that samples notices the many."""
 Function = Callable[..., Any]
 
 
@@ -81,7 +80,7 @@ class InTurn:
         return {"differing": different, "kept": kept[0]}, kept[1]
 
     def _differs(self, case: int, result: object) -> bool:
-        outputs = outputs_of(result)
+        outputs = taken(outputs_of(result)) or outputs_of(result)
         if not outputs or any(one.is_meta for one in outputs):
             return True
         checksums, described = [self.device.checksum(one) for one in outputs], about(outputs)
@@ -103,8 +102,7 @@ OF_A_PRIORITY, PRIORITIES = 32, (0, -1)
 
 
 def occupy_streams() -> None:
-    """Let torch's streams sleep twice as long as the default one will: work that is sent there may else be done in time
-    by chance."""
+    """Let torch's streams sleep twice as long as the default one: work there may else be done in time by chance."""
     for priority in PRIORITIES * OF_A_PRIORITY:
         with torch.cuda.stream(torch.cuda.Stream(priority=priority)):  # type: ignore[no-untyped-call]
             torch.cuda._sleep(2 * SLEEP_CYCLES)  # type: ignore[no-untyped-call]

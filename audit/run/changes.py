@@ -123,8 +123,7 @@ def one_argument(discriminator: Discriminator) -> Iterator[Variation]:
 
 
 def another_order(discriminator: Discriminator) -> Iterator[Variation]:
-    """Yield arguments with the numbers of one leaf in another order, for each leaf whose order every draw has and whose
-    other structure stays."""
+    """Yield arguments with one leaf's numbers in another order, where every draw has it and other structure stays."""
     problem, own = discriminator.problem, discriminator.problem.flat
     found = ((leaf, kind) for leaf, kinds in problem.structures.of.items() for kind in kinds if kind in ORDERS)
     for leaf, order in found:
@@ -164,8 +163,7 @@ def _changes(problem: Problem, values: list[Any]) -> bool:
 
 
 def fixed_redrawn(discriminator: Discriminator) -> list[Any] | None:
-    """Return the case's arguments with all its fixed constant tensors redrawn; None where the right result does not
-    move or cannot be compared."""
+    """Return arguments with all fixed constant tensors redrawn; None where the right result does not move."""
     problem = discriminator.problem
     drawn = [
         list(redrawn(own, other, problem.generator(7))) if is_real(own) else []

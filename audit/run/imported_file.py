@@ -64,8 +64,7 @@ def as_on_a_gpu(*, meta: bool = False) -> Iterator[None]:
 
 @contextmanager
 def seeds_moved(by: int) -> Iterator[None]:
-    """Add a number to every seed that the file sets, so that inputs it always draws alike are other draws of the same
-    distribution."""
+    """Add a number to every seed that the file sets, so that inputs always drawn alike are other draws."""
     plain = torch.manual_seed
     torch.manual_seed = lambda seed: plain(_moved(seed, by))
     _Seeded.moved_by = by
@@ -86,8 +85,7 @@ _COMPILER = "torch._dynamo"
 
 @contextmanager
 def _without_compiler() -> Iterator[None]:
-    """Spare the import of torch's compiler, which takes over a second: torch's shape rules import it only to be
-    excluded from compilation."""
+    """Spare the import of torch's compiler, over a second: torch's shape rules only ask to be left out of it."""
     if _COMPILER in sys.modules:
         yield
         return

@@ -59,8 +59,7 @@ def computed(call: Callable[[list[Any]], Any], arguments: Sequence[Any]) -> Any:
 
 
 class _CastsToFloat64(TorchFunctionMode):
-    """Make a lower real floating type that a function is given float64. Casts to float8 and integers stay: they are
-    part of a task."""
+    """Make a lower real type that a function is given float64. Casts to float8 and integers are part of a task."""
 
     def __torch_function__(self, function: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
         name, named = getattr(function, "__name__", ""), dict(kwargs or {})

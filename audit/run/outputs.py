@@ -18,6 +18,7 @@ import torch
 
 from audit.run.containers import CONTAINERS, leaves, tensors
 from audit.run.event_models import MOST_PIECES
+from audit.run.raw_memory import is_plain
 
 ADDS_NOTHING = frozenset({
     "__annotations__", "__dict__", "__doc__", "__firstlineno__", "__module__", "__qualname__", "__slots__",
@@ -52,7 +53,7 @@ def flattened(result: Any) -> list[Any] | None:
     """
     if type(result) in CONTAINERS:
         return _leaves(result)
-    return _leaves(tuple(_items(result))) if isinstance(result, tuple) else None
+    return _leaves(tuple(_items(result))) if issubclass(type(result), tuple) else None
 
 
 def _own(result: Any) -> Any:
@@ -86,8 +87,7 @@ def packed(result: Any) -> Any:
 
 
 def about(outputs: Sequence[torch.Tensor]) -> dict[str, Any]:
-    """Return the shape and dtype of a result for its event; several outputs count as one vector, with each one's shape
-    and dtype in `outputs`."""
+    """Return the shape and dtype of a result for its event; of several, one vector's, and each one's in `outputs`."""
     each = [{"shape": list(one.shape), "dtype": str(one.dtype).removeprefix("torch.")} for one in outputs]
     if len(each) == 1:
         return each[0]
@@ -111,8 +111,10 @@ def _adds_nothing(kind: type) -> bool:
 
 def type_of(result: object) -> str:
     """Return the type in words: `Tensor` for a plain tensor alone, see `outputs.own`; `2 tensors` for two."""
-    kind = type(result)
-    if (outputs := outputs_of(result)) and kind is tuple and all(type(one) is torch.Tensor for one in outputs):
+    kind, outputs = type(result), outputs_of(result)
+    if not all(is_plain(one) for one in outputs if type(one) is torch.Tensor):
+        return "a tensor of another C++ class than torch's own"
+    if outputs and kind is tuple and all(type(one) is torch.Tensor for one in outputs):
         return f"{len(outputs)} tensors"
     named = kind.__module__ in ("builtins", "torch") and kind.__name__ != "Tensor"
     return "Tensor" if kind is torch.Tensor else kind.__name__ if named else f"{kind.__module__}.{kind.__qualname__}"

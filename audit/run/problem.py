@@ -189,8 +189,7 @@ class Problem:
         return ties.Moves(oracle, values, want, self._seed + salt, self._tie_breaks.seen, alike)
 
     def in_units(self, values: list[Any]) -> tuple[ties.Oracle, torch.Tensor, torch.Tensor]:
-        """Return an oracle, its result and the reference's for those arguments, each of several outputs in units of its
-        rms there."""
+        """Return an oracle, its result and the reference's for those arguments, outputs in units of their rms there."""
         right = self._right(values)
         units = self._sized(right)
         return (

@@ -35,12 +35,14 @@ _ATTRIBUTES = (
     "backends.cudnn.deterministic",
     "backends.cudnn.enabled",
 )
+_ONE, _TINY = 1.0, 1e-310
 SETTINGS: dict[str, Callable[[], Any]] = {
     **{f"torch.{name}": partial(operator.attrgetter(name), torch) for name in _ATTRIBUTES},
     "torch.get_float32_matmul_precision": torch.get_float32_matmul_precision,
     "torch.get_default_dtype": lambda: str(torch.get_default_dtype()),
     "torch.get_num_threads": torch.get_num_threads,
     "torch.is_grad_enabled": torch.is_grad_enabled,
+    "rounding and denormals of the processor": lambda: repr((_ONE + _TINY, _ONE - _TINY, _TINY * _ONE)),
     "torch.is_autocast_enabled": lambda: torch.is_autocast_enabled("cuda") or torch.is_autocast_enabled("cpu"),
 }
 """Settings that change the results or the speed of other code in the process."""
@@ -110,8 +112,6 @@ _OWNERS: dict[str, tuple[Any, tuple[str, ...]]] = {
     "torch.nn.Module": (torch.nn.Module, ("__call__", "_call_impl", "load_state_dict", "state_dict", "eval", "train")),
     "builtins": (builtins, ("abs", "all", "isinstance", "max", "min", "open", "print", "sum", "type")),
 }  # fmt: skip
-_STOPWATCH = "triton.testing"
-_LATE = "do_bench"
 
 
 def watch() -> Callable[[], list[str]]:
@@ -120,7 +120,7 @@ def watch() -> Callable[[], list[str]]:
 
     def rebound() -> list[str]:
         now = watched()
-        return ordered([*(name for name, value in before.items() if now[name] is not value), *_late_stopwatch()])
+        return ordered(name for name, value in before.items() if now[name] is not value)
 
     return rebound
 
@@ -137,10 +137,3 @@ def _watched() -> dict[str, Any]:
         "sys.setprofile": sys.getprofile(),
         "gc.callbacks": len(gc.callbacks),  # like the other counts a small integer, of which Python has one object each
     }
-
-
-def _late_stopwatch() -> list[str]:
-    """Return Triton's `do_bench` if its code is not from its module's file; it is imported after claimed code."""
-    module = sys.modules.get(_STOPWATCH)
-    code = getattr(getattr(module, _LATE, None), "__code__", None)
-    return [] if module is None or (code and code.co_filename == module.__file__) else [f"{_STOPWATCH}.{_LATE}"]

@@ -87,8 +87,7 @@ class Writer:
 
 
 digest_of: Callable[[Any], str] = xxhash.xxh3_128_hexdigest
-"""XXH3 of 128 bits, hexadecimal. A cryptographic digest would prove no more: the process that makes an output sends its
-digest too."""
+"""XXH3 of 128 bits, hexadecimal. A cryptographic one would prove no more: an output's own process sends it."""
 
 
 def read(file: Path, *, digest: str, most_bytes: int) -> npt.NDArray[np.uint8]:

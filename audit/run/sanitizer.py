@@ -145,8 +145,7 @@ def _reports(one: _Running) -> list[dict[str, Any]]:
 
 
 def _of_input(found: dict[str, Any], ranges: Path) -> dict[str, Any]:
-    """Return the report without its address; an uninitialised read of an input, which was uploaded whole, has its own
-    kind."""
+    """Return the report without its address; an uninitialised read of an input, uploaded whole, has its own kind."""
     plain = {key: value for key, value in found.items() if key != "address"}
     address, shared = found["address"], "shared" in found["message"]
     if found["kind"] != "uninitialised-read" or address is None or shared or not ranges.exists():

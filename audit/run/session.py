@@ -135,7 +135,7 @@ class _Step:
         self.device.after_call()
         event: dict[str, Any] = {"seconds": time.perf_counter() - started, "returned": type_of(result)}
         event |= process_state.settled(before)
-        if self.seen:
+        if self.seen and (self.step.get("snapshot") or self.step.get("stream")):
             event["late"] = self._late(self.seen, outputs_of(result))
         event |= {"bytes_changed": self._changed(inputs), "aliases": aliases(result, inputs)}
         if self.step.get("fresh"):
@@ -161,17 +161,17 @@ class _Step:
         return self._into.fill(self._case.values)
 
     def _called(self, inputs: list[Any]) -> object:
-        """Return the result; `seen` gets a copy made right after the call."""
+        """Return the result; `seen` gets a copy made right after the call, on a GPU where the step asks for one."""
         if stream := self.step.get("stream"):
             result, self.seen = call_patterns.call_behind(self.call, inputs, self._case.values, stream=stream)
             return result
-        if not self.step.get("snapshot"):
-            return own(self.call(*inputs))
-        on_gpu = any(x.is_cuda for x in tensors(inputs))
+        on_gpu = self.step.get("snapshot") and any(x.is_cuda for x in tensors(inputs))
         buffers = raw_memory.SnapshotBuffers(self.output_bytes, queued="into" in self.step) if on_gpu else None
         result = own(self.call(*inputs))
         outputs = outputs_of(result)
-        self.seen = buffers.snapshot(outputs) if buffers else tuple(each.clone() for each in outputs)
+        self.seen = buffers.snapshot(outputs) if buffers else raw_memory.taken(outputs)
+        if self.step.get("snapshot") and not self.seen:
+            self.seen = tuple(one.clone() for one in outputs)
         return result
 
     def _late(self, seen: Sequence[torch.Tensor], outputs: Sequence[torch.Tensor]) -> int:

@@ -64,8 +64,7 @@ class Below:
 
 @dataclass(frozen=True)
 class Offsets:
-    """Whole numbers, the first leaf, that start at 0, never fall, and end with the elements or rows of the second one,
-    or with that number."""
+    """Whole numbers, the first leaf, from 0, that never fall and end with the second one, its elements or its rows."""
 
     of: tuple[int, int]
     rows: bool

@@ -126,8 +126,7 @@ class Supervisor:
         self._number = ""
 
     def ask(self, request: requests.Request, descriptors: Sequence[int] = ()) -> wire.Ended:
-        """Run the session of a request and return how it ended. Raises WorkerFailed: the supervisor was killed, or did
-        not answer in time."""
+        """Run a request's session and return how it ended. Raises WorkerFailed: no answer of the supervisor in time."""
         limit_s = processes.MOST_PATIENCE * request.limit_s + GRACE_S
         try:
             line = self._number or self._introduced(limit_s)

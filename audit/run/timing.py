@@ -69,8 +69,7 @@ def _interleaved(request: timing_requests.Interleaved, writer: EventWriter) -> E
 
 
 def _around(calls: dict[str, Indexed], request: timing_requests.Interleaved, stopwatch: Stopwatch) -> Events:
-    """Measure do_bench of each callable, this GPU's ceilings, then CUDA graphs of the variants and the profiler, each
-    where it is asked for."""
+    """Measure what is asked for: do_bench of each callable, this GPU's ceilings, CUDA graphs, the profiler."""
     if request.published:
         yield from by_do_bench(calls, {EAGER: request.published}, others=request.published[:1])
     if request.ceilings:

@@ -76,8 +76,7 @@ class Meaning:
         return self._semantic.not_(value) if self._is_condition(value) else not value
 
     def condition(self, value: Any) -> Any:
-        """Return the condition of `if`, `while` or a conditional expression. Raises TypeError: the compiler refuses
-        it."""
+        """Return the condition of `if`, `while` or an expression. Raises TypeError: the compiler refuses it."""
         value = value.condition if isinstance(value, self._language.condition) else value
         if isinstance(value, self._language.tensor) and value.handle.data.size != 1:
             raise TypeError(AMBIGUOUS)

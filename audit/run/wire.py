@@ -134,8 +134,7 @@ class Transcript:
     _received: int = 0
 
     def feed(self, datagram: bytes) -> None:
-        """Take one datagram. Raises ProtocolViolation: another datagram is due. The session is over and its events do
-        not count."""
+        """Take one datagram. Raises ProtocolViolation: another is due; the session is over, its events do not count."""
         if self.served:
             raise ProtocolViolation("a message came after the session's last one")
         kind, sequence, nonce = HEADER.unpack_from(datagram) if len(datagram) >= HEADER.size else (b"", 0, b"")

@@ -233,6 +233,36 @@ def test_a_function_that_torch_alone_registers_is_refused_before_the_compiler_is
     assert caught.value.line == GOOD.count("\n")
 
 
+ARCHITECTURE = """#if defined(__CUDA_ARCH__)
+#define LANES(n) n
+#else
+#define LANES(n) 1
+#endif
+"""
+
+
+@pytest.mark.parametrize(
+    ("asks", "line"),
+    [
+        ("  int lanes = LANES(64);", "  int lanes = LANES(64);"),
+        ("#if __CUDA_ARCH__ >= 700\n  TORCH_CHECK(true);\n#endif", "  TORCH_CHECK(true);"),
+    ],
+)
+def test_host_code_that_differs_in_the_host_pass_of_nvcc_is_refused(tmp_path, asks, line):
+    text = SMALL.replace("__global__", ARCHITECTURE + "__global__", 1).replace("  return", f"{asks}\n  return")
+    with pytest.raises(Unsupported, match="host code that asks for __CUDA_ARCH__") as caught:
+        build(source(tmp_path, text))
+    assert caught.value.line == text.splitlines().index(line) + 1
+
+
+def test_device_code_may_ask_for_its_architecture(tmp_path):
+    both = "__host__ __device__ int lanes() {\n#ifdef __CUDA_ARCH__\n  return 64;\n#else\n  return 1;\n#endif\n}\n"
+    device = "#if __CUDA_ARCH__ >= 700\n__device__ int most() { return LANES(64); }\n#endif\n"
+    text = SMALL.replace("__global__", ARCHITECTURE + both + device + "__global__", 1)
+    built = build(source(tmp_path, text.replace("if (i < n)", "if (i < n && i < most() && i < lanes())")))
+    assert run(built, "answer = functions['forward'](torch.ones(9)).tolist()") == [2.0] * 9
+
+
 def test_two_processes_make_one_library(tmp_path):
     path = source(tmp_path, SMALL + f"// two processes {tmp_path}\n")
     code = "import sys; from pathlib import Path; from audit.build.emulated.build import build;"

@@ -73,3 +73,57 @@ def test_freed_memory_is_asked_for_again() -> None:
     wanted = blocks[0].data_ptr()
     (found,) = case.fresh(at=[wanted])
     assert found.data_ptr() == wanted
+
+
+def results() -> dict[str, torch.Tensor]:
+    values = torch.arange(24.0).reshape(4, 6)
+    complex_values = torch.complex(values, -values)
+    return {
+        "dense": values,
+        "transposed": values.t(),
+        "every other column, behind an offset": values[1:, 1::2],
+        "one row for all": values[0].expand(5, 6),
+        "overlapping": values.as_strided((3, 4), (1, 1), 2),
+        "a number": torch.tensor(3.5),
+        "bfloat16": values.bfloat16(),
+        "bool": values > 7,
+        "negated later": complex_values.conj().imag,
+        "conjugated later": complex_values.conj(),
+        "with gradient": values.clone().requires_grad_(),
+    }
+
+
+@pytest.mark.parametrize("name", results())
+def test_a_result_is_taken_as_it_is(name: str) -> None:
+    result = results()[name]
+    (copy,) = raw_memory.taken((result,))
+    before = result.detach().clone()
+    assert torch.equal(copy, before)
+    assert copy.dtype == before.dtype
+    result.detach().untyped_storage().fill_(1)
+    assert torch.equal(copy, before)
+
+
+def test_no_result_is_taken_without_values_on_the_host() -> None:
+    assert raw_memory.taken((torch.empty(3, device="meta"),)) == ()
+    assert raw_memory.taken((torch.ones(3), torch.empty(3, device="meta"))) == ()
+    assert raw_memory.taken(()) == ()
+
+
+def test_an_empty_result_hides_no_other() -> None:
+    whole = torch.ones(3)
+    nothing, copy = raw_memory.taken((torch.empty(0, 4), whole))
+    whole.zero_()
+    assert (nothing.shape, copy.tolist()) == ((0, 4), [1, 1, 1])
+
+
+def test_a_copy_that_torch_makes_later_stays_one() -> None:
+    later = torch._lazy_clone(torch.ones(3))
+    (copy,) = raw_memory.taken((later,))
+    assert torch.equal(copy, torch.ones(3))
+    assert torch._C._is_cow_tensor(later)
+
+
+def test_only_a_tensor_of_torchs_own_class_is_plain() -> None:
+    assert raw_memory.is_plain(torch.nn.Parameter(torch.ones(3)))
+    assert not raw_memory.is_plain(torch.ones(3).to_sparse())

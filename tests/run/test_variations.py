@@ -258,6 +258,18 @@ def test_settings_and_threads_left_behind_are_seen() -> None:
     assert "torch.get_float32_matmul_precision" in seen["changed"]
 
 
+def test_denormals_that_are_flushed_from_now_on_are_seen() -> None:
+    before = process_state.look()
+    if not torch.set_flush_denormal(True):
+        pytest.skip("this processor keeps denormals")
+    try:
+        seen = process_state.look().since(before)
+    finally:
+        torch.set_flush_denormal(False)
+    assert seen["changed"] == ["rounding and denormals of the processor"]
+    assert process_state.look().since(before)["changed"] == []
+
+
 def test_only_inputs_drawn_from_a_range_with_ends_can_be_left() -> None:
     drawn = torch.Generator().manual_seed(3)
     uniform, normal = torch.rand(4096, generator=drawn), torch.randn(4096, generator=drawn)

@@ -18,8 +18,7 @@ from audit.sandbox import command
 
 
 class NotFast(Unsupported):
-    """The fast build cannot take a construct, or a compiler of its refuses the source; nothing is known about the
-    kernel."""
+    """The fast build or one of its compilers refuses a source; nothing is known about the kernel."""
 
     def __init__(self, construct: str, *, line: int = 0) -> None:
         at = f" (line {line})" if line else ""

@@ -71,8 +71,7 @@ class GpuState:
 
 
 def find() -> Gpu:
-    """Return the GPU an audit uses: the first visible one. Raises BadInput: no driver, no GPU, or a driver that does
-    not answer."""
+    """Return the GPU of an audit: the first visible one. Raises BadInput: there is none, or no driver that answers."""
     if shutil.which("nvidia-smi") is None:
         raise BadInput("--device cuda: no NVIDIA driver here (nvidia-smi is missing); use --device emulated")
     found = re.search(r"CUDA (?:UMD )?Version:\s*(\d+)\.(\d+)", _ask([]))

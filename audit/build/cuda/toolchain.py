@@ -37,8 +37,7 @@ class CudaToolchain:
 
 
 def find(gpu: Gpu) -> CudaToolchain:
-    """Return the toolchain of this Python and this machine. Raises BadInput: a part is missing or two do not fit; says
-    which and what to install."""
+    """Return the toolchain of this Python and machine. Raises BadInput: what is missing or does not fit, by name."""
     version, torch_cuda = torch_release()
     if torch_cuda is None:
         raise BadInput(f"--device cuda: torch {version} is built without CUDA; install the CUDA build of torch")

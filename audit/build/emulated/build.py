@@ -10,6 +10,7 @@ import hashlib
 import json
 import re
 import time
+from collections import Counter
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
@@ -57,6 +58,7 @@ _TWO_TYPES = re.compile(
     + _DYNAMIC.format("old", "also", "past"),
     re.MULTILINE | re.DOTALL,
 )
+_ARCHITECTURE, _AFTER_INCLUDES = "__CUDA_ARCH__", re.compile(r'#include "\w+/after_includes\.h"\n')
 _LISTS = "at::ITensorListRef"
 _TORCH_NAME = re.compile(r"\b(?:torch|at|c10|py|pybind11|ATen)\b|TORCH_|\bAT_|PYBIND11|cuemu::Convert")
 
@@ -118,7 +120,8 @@ def build(
         source, folder / source_path.name, folders=folders, compute_capability=compute_capability, prefix=prefix
     )
     texts = [prefix, translated, *folders, *own_headers.values(), *dependencies.marks(folder)]
-    key = fingerprint([_RECIPE, *tools.identity, *ptx.sources(), *texts])
+    asks = [_ARCHITECTURE for each in texts if _ARCHITECTURE in each]
+    key = fingerprint([_RECIPE, *tools.identity, *ptx.sources(), *texts, *asks])
     job = _Job(source, translated, own_headers, folder / source_path.name, folders)
     made(unit := cache_folder() / "units" / f"{source_path.stem[:40]}-{key}", job.preprocess)
     note = json.loads((unit / UNIT).read_text(encoding="utf-8"))
@@ -187,7 +190,14 @@ class _Job:
         named, first, text = prepared.sources(), [header], folder / TEXT
         read = partial(preprocess.preprocess, translated, self._path, folder, folders=self._folders, headers=first,
                        flags=flags, ours=[named.folder])  # fmt: skip
+        host = ""
+        if _ARCHITECTURE in translated or any(_ARCHITECTURE in each for each in self._own_headers.values()):
+            undefined = _AFTER_INCLUDES.sub(rf"\g<0>#undef {_ARCHITECTURE}\n", translated)
+            preprocess.preprocess(undefined, *read.args[1:], **read.keywords)
+            host = text.read_text(encoding="utf-8", errors="replace")
         reads = read()
+        if host:
+            self._check_host(host, text.read_text(encoding="utf-8", errors="replace"))
         if ptx.has_assembly(text.read_text(encoding="utf-8", errors="replace")):
             first.append(Path(named.prefix, "ptx.h"))
             reads = read()
@@ -197,6 +207,15 @@ class _Job:
 
     def _flags(self, header_set: HeaderSet) -> tuple[str, ...]:
         return (*prepared.sources().flags, *toolchain.find().flags, *prepared.header_set_flags(header_set))
+
+    def _check_host(self, *passes: str) -> None:
+        """Refuse host code that differs where `__CUDA_ARCH__` is not defined, as in the host pass of nvcc."""
+        host, device = (Counter((line, own.strip()) for _, line, own in preprocess.own_lines(each)) for each in passes)
+        differing = sorted(line for line, own in (host - device) + (device - host) if own)
+        line_of = self._source.line_of
+        bodies = [(line_of(one.body_start), line_of(one.end)) for one in self._source.functions if one.kind == "host"]
+        if line := next((line for line in differing if any(first <= line <= last for first, last in bodies)), None):
+            raise Unsupported(f"host code that asks for {_ARCHITECTURE}, which nvcc defines in device code", line=line)
 
     def _check_words(self, text: Path, header_set: HeaderSet, own: list[Path]) -> None:
         if any(preprocess.has_markers(path.read_text(encoding="utf-8", errors="replace")) for path in own):

@@ -186,8 +186,7 @@ def device_for(claim: Claim, **limits: float) -> EmulatedDevice:
 
 
 def _note(made: EmulatedBuild, variant: Variant, optimisation: str, given: tuple[str, ...]) -> BuildNote:
-    """Return the note with the compiler's flags, without folders; a pragma behind the precompiled headers sets a level
-    other than O2."""
+    """Return the note with the compiler's flags, without folders; a pragma sets a level other than O2."""
     flags = [*without_folders(made.flags), *given, f"__CUDA_ARCH__={variant.compute_capability}0"]
     flags += [] if optimisation == "O2" else [f'#pragma GCC optimize("{optimisation}")']
     return BuildNote(

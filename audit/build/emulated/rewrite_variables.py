@@ -116,8 +116,7 @@ class _Uses:
 
 
 def at_namespace_scope(source: CudaSource, offset: int) -> bool:
-    """Return whether only namespaces and `extern "C"` contain the offset, by the brackets: the grammar may miss a
-    function after a syntax error."""
+    """Return whether only namespaces and `extern "C"` hold the offset, by brackets: the grammar may miss functions."""
     if source.macro_at(offset) or source.function_at(offset):
         return False
     offsets, outside = _scopes(source)

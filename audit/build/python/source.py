@@ -24,8 +24,7 @@ TRITON_JIT = "triton.jit"
 
 
 class PythonSource:
-    """A parsed source, which is not run. Raises CompileError if it is not Python, and Unsupported if it is nested too
-    deeply for the parser."""
+    """A parsed source, which is not run. Raises CompileError: it is not Python; Unsupported: it nests too deeply."""
 
     def __init__(self, text: str) -> None:
         try:
@@ -172,8 +171,7 @@ def _is_docstring(node: ast.stmt) -> bool:
 
 
 def isolated(source: Path) -> Path:
-    """Return a copy in a folder of its own: claimed code knows its file's path, and the original's folder has the
-    reference."""
+    """Return a copy in a folder of its own: claimed code knows its path, and the original's has the reference."""
     data = source.read_bytes()
     return kept(cache_folder() / "python" / fingerprint([source.name, data]), source.name, data)
 

@@ -1,6 +1,7 @@
 """Attack: registers its own `aten::detach` for the CPU, by which the kit reads results, and computes there.
-Wall: a source that reaches the process that checks it is not cleared
-Outcome: reach error: torch.library
+Wall: a result is copied at the return, before any operator of torch runs
+Outcome: agreement fail
+Outcome on cuda: reach error: torch.library
 """
 
 import torch

@@ -28,8 +28,7 @@ OPERATORS = names("""
     binary_cross_entropy_with_logits cosine_embedding_loss triplet_margin_loss hinge_embedding_loss cdist pdist lstm
     gru rnn_tanh rnn_relu lstm_cell gru_cell tril triu diagonal_scatter
 """)
-"""Tensor operators of the library that do arithmetic: no allocation, copy, view or random number. Without in-place
-underscore and `_out`."""
+"""Tensor operators that do arithmetic: no allocation, copy, view or random number; no underscore, no `_out`."""
 _HOMES = names("torch torch.nn.functional torch.linalg torch.special torch.ops.aten torch._C._nn")
 DRAWS = re.compile(r"torch\.(?:randn?|randint|rand(?:n)?_like|randperm|normal)")
 """Functions of the library that draw random numbers."""
