@@ -24,9 +24,9 @@ RESULTS = ROOT / "bench/results"
 CARDS = {"H100": ("h100_ladder",), "H200": ("h200_ladder", "h200_wgmma_f16")}
 """Result files of a GPU; a later one gives the ways that those before it lack, against its own `eager`."""
 NOT_MEASURED = "NOT MEASURED"
-PRODUCTS = {"wmma_split": 3, "mma_split": 3}
+PRODUCTS = {"wmma_split": 3, "mma_split": 3, "wgmma_split": 3}
 """Products of fp16 parts for one product of float32."""
-_KEY = re.compile(r" *(changed|launch|needs|the line|predicted|gained|precision) +(.*)")
+_KEY = re.compile(r" *(changed|launch|needs|the line|predicted|precision) +(.*)")
 _STEP = re.compile(r"^\| `(\w+)`[^|\n]* \| (?:[^|\n]* \| ){2}([^|\n]*) \|$", re.MULTILINE)
 _TABLE = re.compile(r"^\| \| H100, ms .*?\n(?=\n)", re.MULTILINE | re.DOTALL)
 

@@ -30,8 +30,9 @@ _strides, _shape = torch.Tensor.stride, torch.Tensor.shape.__get__  # type: igno
 _contiguous, _in_one_piece = torch.Tensor.contiguous, torch.Tensor.is_contiguous
 _data, _copy = torch.Tensor.data.__get__, torch.Tensor.copy_  # type: ignore[attr-defined]
 _implementation, _on_gpu = torch._C.TensorBase._cdata.__get__, torch.Tensor.is_cuda.__get__  # type: ignore[attr-defined]
-_read_only, _item_bytes = torch.Tensor.const_data_ptr, torch.Tensor.element_size  # type: ignore[attr-defined]
-"""Bound here, before claimed code can replace them."""
+_storage_address, _offset = torch._C._data_address, torch.Tensor.storage_offset  # type: ignore[attr-defined]
+_item_bytes = torch.Tensor.element_size
+"""Bound here, before claimed code can replace them. `_data_address` leaves a lazy copy uncopied."""
 
 
 def write(target: torch.Tensor, source: torch.Tensor) -> None:
@@ -66,14 +67,14 @@ def taken(outputs: Sequence[torch.Tensor]) -> tuple[torch.Tensor, ...]:
     """Return copies of outputs in the host's memory, made before any operator of torch runs: native code can wait for
     the next one and complete its result there. Return none where an output is no plain tensor with values there."""
     plain = all(type(one) is torch.Tensor and is_plain(one) and not _on_gpu(one) for one in outputs)
-    there = plain and all(_read_only(one) or not _nbytes(one) for one in outputs)
+    there = plain and all(_storage_address(one) or not _nbytes(one) for one in outputs)
     return tuple(_taken(one) if _nbytes(one) else one for one in outputs) if there else ()
 
 
 def _taken(output: torch.Tensor) -> torch.Tensor:
     reach = 1 + sum((size - 1) * stride for size, stride in zip(_shape(output), _strides(output), strict=True))
     held = (ctypes.c_char * (reach * _item_bytes(output)))()
-    ctypes.memmove(held, _read_only(output), len(held))
+    ctypes.memmove(held, _storage_address(output) + _offset(output) * _item_bytes(output), len(held))
     copy = _as_strided(torch.frombuffer(held, dtype=output.dtype), _shape(output), _strides(output))
     return copy.neg() if output.is_neg() else copy.conj() if output.is_conj() else copy
 

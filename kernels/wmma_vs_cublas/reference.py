@@ -46,14 +46,8 @@ def eager_fp16(a: torch.Tensor, b: torch.Tensor) -> torch.Tensor:
     return torch.matmul(a.half(), b.half()).float()
 
 
-def eager_bf16(a: torch.Tensor, b: torch.Tensor) -> torch.Tensor:
-    """cuBLAS with inputs and result rounded to bf16; sums are float32 inside."""
-    return torch.matmul(a.bfloat16(), b.bfloat16()).float()
-
-
 BASELINES: dict[str, Callable[..., torch.Tensor]] = {
     "eager": reference,
     "eager_tf32": eager_tf32,
     "eager_fp16": eager_fp16,
-    "eager_bf16": eager_bf16,
 }

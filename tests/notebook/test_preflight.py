@@ -28,7 +28,7 @@ def test_a_t4_in_colab() -> None:
     assert list(result) == ["GPU", "clocks", "disk", "runtime"]
     assert result["GPU"].found == "Tesla T4, compute capability 7.5, driver 580.82.07"
     assert result["GPU"].mark == "--"
-    too_new = "wmma_tf32.cu, mma_split.cu, mma_tf32.cu, wgmma_tf32.cu, wgmma_f16.cu"
+    too_new = "wmma_tf32.cu, mma_split.cu, mma_tf32.cu, wgmma_tf32.cu, wgmma_f16.cu, wgmma_split.cu"
     assert result["GPU"].advice == f"a GPU the claim names; not built here, too new for it: {too_new}"
     assert result["disk"].found == "70.0 GiB free"
     assert result["runtime"].found.startswith("release-colab-2026.08, Python 3")
