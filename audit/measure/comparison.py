@@ -170,6 +170,8 @@ def _fits(baseline: str, precision: str) -> bool:
 FLOOR_HERE, UNDER_FLOOR = "floor_here", "under_floor"
 UNDER = 0.95
 """A time is under a floor below this share of it: clocks above the data sheet's save a few percent."""
+PRODUCTS = 3
+"""The fewest products of a matrix unit's formats, of 11 bits, that make one with float32's 24."""
 
 
 def floor_here(gpu: str, cost: dict[str, float]) -> Finding:
@@ -186,6 +188,7 @@ def floor_here(gpu: str, cost: dict[str, float]) -> Finding:
         "memory_floor_ms": memory_ms,
         "floor_ms": max(chip.compute_ms(cost["flops"]), memory_ms),
         "matrix_unit_floor_ms": max(chip.fastest_compute_ms(cost["flops"]), memory_ms),
+        "split_floor_ms": max(PRODUCTS * chip.fastest_compute_ms(cost["flops"]), memory_ms),
     }
     text = f"{gpu}: the stated work takes at least {numbers['floor_ms']:.3g} ms in fp32 ({chip.source})"
     return Finding(probe=FLOOR_HERE, target=gpu, outcome="pass", summary=text, evidence={**cost, **numbers})
@@ -193,16 +196,19 @@ def floor_here(gpu: str, cost: dict[str, float]) -> Finding:
 
 def under_floor(measurements: Sequence[Measurement], floor: Finding, *, precisions: Mapping[str, str]) -> list[Finding]:
     """Return one failure for each time of a session below the floor of `floor_here`: the time, the floor or the stated
-    work is wrong. It is that of fp32 arithmetic for callables whose precision is fp32, of the fastest unit else."""
-    numbers, found = floor.evidence, []
-    for name, precision in precisions.items():
-        ms, fp32, fastest = median_ms(measurements, name), numbers.get("floor_ms"), numbers.get("matrix_unit_floor_ms")
-        if ms is None or not isinstance(fp32, float) or not isinstance(fastest, float):
+    work is wrong. For callables of class fp32 it is that of fp32 arithmetic or of split products on the fastest unit,
+    whichever is lower; for others that of the fastest unit."""
+    found = []
+    floors = [floor.evidence.get(key) for key in ("floor_ms", "split_floor_ms", "matrix_unit_floor_ms")]
+    known = [one for one in floors if isinstance(one, float)]
+    for name, precision in precisions.items() if len(known) == len(floors) else ():
+        if (ms := median_ms(measurements, name)) is None:
             continue
-        least = fastest if precision != "fp32" or ms < UNDER * fastest else fp32
+        *exact, fastest = known
+        least = fastest if precision != "fp32" or ms < UNDER * fastest else min(exact)
         if ms >= UNDER * least:
             continue
-        text = f"{ms:.4g} ms; in fp32 arithmetic the stated work takes {least:.4g} ms at least on {floor.target}"
+        text = f"{ms:.4g} ms; with the accuracy of fp32 the stated work takes {least:.4g} ms at least on {floor.target}"
         if least == fastest:
             text = f"{ms:.4g} ms; on any unit of {floor.target} the stated work takes {least:.4g} ms at least"
         text += ": the clock, the stated work or the declared precision is wrong"

@@ -144,7 +144,8 @@ def test_the_floor_of_the_gpu_at_hand_or_none() -> None:
     [
         ("register_blocked", 0.524, None),
         ("register_blocked", 0.33, None),
-        ("register_blocked", 0.144, "; in fp32 arithmetic the stated work takes 0.34"),
+        ("register_blocked", 0.144, None),  # split products on matrix units reach float32's accuracy
+        ("register_blocked", 0.06, "; with the accuracy of fp32 the stated work takes 0.06944"),
         ("register_blocked", 0.005, f"; on any unit of {GPU} the stated work takes 0.0"),
         ("wmma_tf32", 0.144, None),
         ("wmma_tf32", 0.005, f"; on any unit of {GPU} the stated work takes 0.0"),
