@@ -80,9 +80,9 @@ def _paragraph(text: str, language: str) -> str:
     return type(shown)(closed)
 
 
-DEEPEST, MOST_PARTS = 8, 100
-"""The most sentences one inside the other, and parts of one text that are held against the patterns: 28 are the most in
-the published records, and a text of others could have them without end."""
+DEEPEST, MOST_PARTS = 8, 1000
+"""The most sentences one inside the other, and parts of one text that are held against the patterns: published records
+need some hundreds, and a text of others could have them without end."""
 BEGINNING = 3
 """Letters by which the patterns for a sentence are looked up."""
 NUMBERS = frozenset({"all", "bits", "count", "got", "line", "moved", "number", "ratio", "share", "time"})
