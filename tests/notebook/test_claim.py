@@ -76,4 +76,4 @@ def test_the_card_and_the_figures_are_in_the_language_of_the_form(h100: Record) 
     card = notebook.card(h100, "ja")
     assert card.startswith("### 監査報告: ") and "誤り" in card
     alts = [repr(one) for one in notebook.figures(h100, "ja")]
-    assert len(alts) == 5 and any("高速化率を対数軸で示した棒グラフです" in one for one in alts)
+    assert len(alts) == 7 and any("高速化率を対数軸で示した棒グラフです" in one for one in alts)

@@ -30,7 +30,7 @@ PARTS: Parts = {
     "docs/batch.md": {"states": tables.states},
     "docs/gallery.md": {
         "reports": lambda: tables.audits(ROOT / "reports"),
-        "comparison": lambda: tables.compared(ROOT / "reports/triangular_mm", "h100", "h200", "emulated"),
+        "comparison": lambda: tables.compared(ROOT / "reports/triangular_mm", "h100", "emulated"),
     },
     "docs/index.md": {"first audit": lambda: tables.first_audit(ROOT / "reports/triangular_mm/h100")},
     "docs/importers.md": {"formats": tables.formats},
