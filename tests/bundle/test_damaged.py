@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
+import hashlib
 import io
 import json
-import hashlib
 import shutil
 import struct
 import tomllib
