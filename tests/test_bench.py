@@ -9,6 +9,7 @@ from types import ModuleType
 
 import pytest
 
+from audit.model import store
 from audit.run.ratios import Ratio
 
 BENCH = Path(__file__).parents[1] / "bench"
@@ -117,3 +118,14 @@ def test_a_disturbed_session_is_counted_by_what_it_says_beside_the_quiet_card(mo
         "farthest": pytest.approx(1 - 0.9 / 5.0),
     }
     assert disturbed.counted(quiet, quiet)["a"]["interval_off"] == 0
+
+
+def test_ratios_of_two_records_are_held_against_the_intervals_of_each_other(monkeypatch: pytest.MonkeyPatch) -> None:
+    repeated = loaded(BENCH / "repeated.py", monkeypatch)
+    record = store.read(BENCH.parent / "reports/triangular_mm/h100/record.json")
+    same = repeated.repeated(record, record)
+    assert len(same["ratios"]) > 20
+    assert same["intervals_that_hold_the_other"] == f"{2 * len(same['ratios'])} of {2 * len(same['ratios'])}"
+    assert same["farthest_percent"] == 0.0
+    with pytest.raises(ValueError, match="one kind of GPU"):
+        repeated.repeated(record, store.read(BENCH.parent / "reports/triangular_mm/emulated/record.json"))
