@@ -22,7 +22,6 @@ import random
 import re
 import statistics
 import sys
-import tempfile
 import time
 from collections.abc import Callable
 from concurrent.futures import Future, ThreadPoolExecutor
@@ -98,9 +97,8 @@ def main() -> None:
     parser.add_argument("--out", type=Path, help="a JSON file for the numbers")
     asked = parser.parse_args()
     numbers = Numbers(asked.out, asked.deadline)
-    with tempfile.TemporaryDirectory(prefix="audit-ladder-", ignore_cleanup_errors=True) as folder:
-        ways = _baselines() | _variants(Path(folder), numbers)
-        _measure(ways, numbers, rounds=asked.rounds, profiled=not asked.no_profile)
+    ways = _baselines() | _variants(numbers)
+    _measure(ways, numbers, rounds=asked.rounds, profiled=not asked.no_profile)
     _show(numbers.known)
 
 
@@ -142,7 +140,7 @@ def _float16(a: torch.Tensor, b: torch.Tensor) -> torch.Tensor:
     return torch.matmul(a.half(), b.half()).tril().float()
 
 
-def _variants(cache: Path, numbers: Numbers) -> dict[str, Way]:
+def _variants(numbers: Numbers) -> dict[str, Way]:
     """The repairs and lessons that can be built here and in time."""
     loaded = claims.load(str(CLAIM), lessons=True)
     card = gpu.find().compute_capability
@@ -151,7 +149,6 @@ def _variants(cache: Path, numbers: Numbers) -> dict[str, Way]:
         if one.compute_capability > card:
             numbers.lacks(one.name, f"it needs compute capability {one.compute_capability / 10}")
     asked = [one for one in asked if one.compute_capability <= card]
-    os.environ["AUDIT_CACHE"] = str(cache)
     try:
         fast_toolchain.prepare()
     except Exception as error:  # without a compiler there are the variants in Python and the baselines
