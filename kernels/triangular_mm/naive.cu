@@ -1,5 +1,5 @@
 // naive: one thread an element, where the threads of a warp have one column of C and neighbouring rows.
-//   changed    against fixed_grid2d.cu: threadIdx.x counts rows instead of columns, nothing else
+//   changed    against fixed_grid2d.cu: threadIdx.x and blockIdx.x count rows instead of columns, nothing else
 //   launch     2-D grid of ceil(N / 32) x ceil(N / 32) blocks of 32 x 32 threads
 //   needs      compute capability 7.5
 //   the line   `A[row * N + k]`: a warp reads 32 rows of A, a word of each, so every read touches 32 lines of 128

@@ -17,7 +17,7 @@ constexpr int TM = 8;            // rows of C that one thread owns: two times fo
 constexpr int TN = 8;            // and its columns: two times four
 constexpr int ACROSS = BN / TN;  // threads along a row of the tile
 constexpr int THREADS = BM / TM * ACROSS;
-constexpr int A_PITCH = BM + 4;  // floats from column to column of A's tile: 8 columns by 4 rows share no bank
+constexpr int A_PITCH = BM + 4;  // floats from column to column of A's tile: a warp that stores shares no bank
 static_assert(BM * BK == THREADS * FLOATS && BK * BN == THREADS * FLOATS, "a thread reads four of either tile");
 
 struct Stage {

@@ -1,6 +1,7 @@
-"""triton_fp32: the tiles of triangle_scheduled in 15 lines of Triton, products and sums in float32.
+"""triton_fp32: tiles of 128 x 64 in 15 lines of Triton, products and sums in float32.
 
-changed    against triangle_scheduled.cu: the compiler stages the tiles and deals the sums to threads
+changed    against triangle_scheduled.cu: the compiler stages the tiles and deals the sums to threads; the
+           grid is the full square
 launch     grid of ceil(N / BM) x ceil(N / BN) programs of 8 warps; Triton chooses what a thread owns, the layout of
            shared memory, the asynchronous copies and their barriers
 needs      compute capability 8.0

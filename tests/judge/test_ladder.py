@@ -74,7 +74,7 @@ def test_a_step_says_what_it_predicts_and_what_it_teaches() -> None:
     assert list(rows) == STEPS
     said = {name: ladder_table.header(CLAIM.path / f"{name}.cu") for name in ("naive", "mma_tf32", "register_async")}
     assert [ladder_table.predicted_ms(one) for one in said.values()] == [51.0, pytest.approx(0.13), None]
-    assert "threadIdx.x counts rows" in said["naive"]["changed"]
+    assert "count rows instead of columns" in said["naive"]["changed"]
     assert ladder_table.header(CLAIM.path / "triton_fp16.py")["predicted"].startswith("0.25 ms on an H100: the reads")
     assert rows["register_blocked"]["measured_ms"] == WAYS["register_blocked"]["median_ms"]
     assert rows["register_blocked"]["of_peak"] == pytest.approx(0.66, abs=0.01)
