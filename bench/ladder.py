@@ -19,7 +19,6 @@ import json
 import math
 import os
 import random
-import re
 import statistics
 import sys
 import time
@@ -31,7 +30,7 @@ from pathlib import Path
 from typing import Any, cast
 
 import torch
-from ladder_table import CLAIM, NOT_MEASURED, of_peak
+from ladder_table import CLAIM, NOT_MEASURED, do_bench_table, of_peak
 from torch.profiler import ProfilerActivity, profile
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
@@ -45,7 +44,6 @@ from audit.run import formats
 from audit.run.oracle import baselines_of, load_reference
 from audit.sandbox import command
 
-GPUS = ("T4", "L4", "A100", "H100", "H200")
 GIVEN = {"diagonals_given_fp16": torch.float16, "diagonals_given_bf16": torch.bfloat16}
 """Ways whose inputs are prepared in that type before."""
 SIZES = (1, 33, 255, 1000, 4095, 4096)
@@ -341,23 +339,7 @@ def _show(numbers: dict[str, Any]) -> None:
         times = f"{row['median_ms']:8.4f} ms   {eager / row['median_ms']:6.2f}x"
         peak = f"{share:.0%}" if share else "-"
         print(f"{name:22} {times}   {peak:>4} of the peak   error {worst:.1e}   {row['precision']}")
-    print(*do_bench_table(numbers), sep="\n")
-
-
-def do_bench_table(numbers: dict[str, Any]) -> list[str]:
-    """The times by do_bench as Markdown, the fastest first, with a column for each of `GPUS`."""
-    name = numbers["machine"]["gpu"]
-    here = next((one for one in re.findall(r"\w+", name) if one in GPUS), name)
-    columns = tuple(dict.fromkeys((*GPUS, here)))
-    timed = [way for way in numbers["ways"].items() if "do_bench_ms" in way[1]]
-    ways = sorted(timed, key=lambda way: way[1]["do_bench_ms"]["median"])
-    lines = [f"| do_bench, ms | {' | '.join(columns)} |", "|---" * (1 + len(columns)) + "|"]
-    for name, row in ways:
-        ms = row["do_bench_ms"]
-        time = f"{ms['median']:.4f} ({ms['p20']:.4f} to {ms['p80']:.4f})"
-        cells = (time if gpu == here else NOT_MEASURED for gpu in columns)
-        lines.append(f"| `{name}` | {' | '.join(cells)} |")
-    return lines
+    print(do_bench_table([numbers]))
 
 
 if __name__ == "__main__":

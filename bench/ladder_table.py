@@ -1,5 +1,5 @@
 """The ladder of triangular_mm as tables: its steps, what their headers predict, what was measured, how near that is to
-the peak. `python bench/ladder_table.py` writes the table of `kernels/triangular_mm/README.md` from `bench/results`."""
+the peak. `python bench/ladder_table.py` writes the tables of `kernels/triangular_mm/README.md` from `bench/results`."""
 
 from __future__ import annotations
 
@@ -8,6 +8,7 @@ import json
 import re
 import statistics
 import sys
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -23,12 +24,15 @@ README = CLAIM / "README.md"
 RESULTS = ROOT / "bench/results"
 CARDS = {"H100": ("h100_ladder",), "H200": ("h200_ladder", "h200_wgmma_f16")}
 """Result files of a GPU; a later one gives the ways that those before it lack, against its own `eager`."""
+GPUS = ("T4", "L4", "A100", "H100", "H200")
+"""GPUs that have a column in the table of do_bench, whoever measured."""
 NOT_MEASURED = "NOT MEASURED"
 PRODUCTS = {"wmma_split": 3, "mma_split": 3, "wgmma_split": 3}
 """Products of fp16 parts for one product of float32."""
 _KEY = re.compile(r" *(changed|launch|needs|the line|predicted|precision) +(.*)")
 _STEP = re.compile(r"^\| `(\w+)`[^|\n]* \| (?:[^|\n]* \| ){2}([^|\n]*) \|$", re.MULTILINE)
 _TABLE = re.compile(r"^\| \| H100, ms .*?\n(?=\n)", re.MULTILINE | re.DOTALL)
+_DO_BENCH = re.compile(r"^\| do_bench, ms .*?\n(?=\n)", re.MULTILINE | re.DOTALL)
 
 
 def steps() -> dict[str, dict[str, str]]:
@@ -113,6 +117,28 @@ def table() -> str:
     return "\n".join(lines) + "\n"
 
 
+def do_bench_table(runs: Sequence[dict[str, Any]]) -> str:
+    """The times of those runs by `triton.testing.do_bench` as Markdown, the fastest first, with a column for each of
+    `GPUS` and for other GPUs of the runs."""
+    times: dict[str, dict[str, dict[str, float]]] = {}
+    for numbers in runs:
+        name = numbers["machine"]["gpu"]
+        here = next((one for one in re.findall(r"\w+", name) if one in GPUS), name)
+        for way, row in numbers["ways"].items():
+            if "do_bench_ms" in row:
+                times.setdefault(way, {}).setdefault(here, row["do_bench_ms"])
+    columns = dict.fromkeys([*GPUS, *(gpu for one in times.values() for gpu in one)])
+    lines = [f"| do_bench, ms | {' | '.join(columns)} |", "|---" * (1 + len(columns)) + "|"]
+    for way in sorted(times, key=lambda way: min(ms["median"] for ms in times[way].values())):
+        cells = (_by_do_bench(times[way].get(gpu)) for gpu in columns)
+        lines.append(f"| `{way}` | {' | '.join(cells)} |")
+    return "\n".join(lines) + "\n"
+
+
+def _by_do_bench(ms: dict[str, float] | None) -> str:
+    return f"{ms['median']:.4f} ({ms['p20']:.4f} to {ms['p80']:.4f})" if ms else NOT_MEASURED
+
+
 def _read(name: str) -> dict[str, Any]:
     numbers: dict[str, Any] = json.loads((RESULTS / f"{name}.json").read_text(encoding="utf-8"))
     return numbers
@@ -127,8 +153,9 @@ def _cells(name: str, numbers: dict[str, Any] | None) -> tuple[str, str, str]:
 
 
 def written(text: str) -> str:
-    """The README with the table of today."""
-    return _TABLE.sub(lambda _: table(), text)
+    """The README with the tables of today."""
+    runs = [_read(name) for names in CARDS.values() for name in names]
+    return _DO_BENCH.sub(lambda _: do_bench_table(runs), _TABLE.sub(lambda _: table(), text))
 
 
 if __name__ == "__main__":

@@ -9,51 +9,7 @@
 //   precision  float32 products and sums
 
 #include "triangular.cuh"
-
-constexpr int BM = 128;          // rows of the tile of C one block computes
-constexpr int BN = 128;          // and its columns
-constexpr int BK = 8;            // columns of A and rows of B staged at a time
-constexpr int TM = 8;            // rows of C that one thread owns: two times four
-constexpr int TN = 8;            // and its columns: two times four
-constexpr int ACROSS = BN / TN;  // threads along a row of the tile
-constexpr int THREADS = BM / TM * ACROSS;
-constexpr int A_PITCH = BM + 4;  // floats from column to column of A's tile: a warp that stores shares no bank
-static_assert(BM * BK == THREADS * FLOATS && BK * BN == THREADS * FLOATS, "a thread reads four of either tile");
-
-struct Stage {
-    float a[BK][A_PITCH];  // transposed
-    float b[BK][BN];
-};
-
-// Puts what a thread has read of either tile into shared memory.
-__device__ void stage_fours(Stage& to, float4 a, float4 b) {
-    const int a_row = threadIdx.x * FLOATS / BK, a_col = threadIdx.x * FLOATS % BK;
-    to.a[a_col][a_row] = a.x;
-    to.a[a_col + 1][a_row] = a.y;
-    to.a[a_col + 2][a_row] = a.z;
-    to.a[a_col + 3][a_row] = a.w;
-    *reinterpret_cast<float4*>(&to.b[threadIdx.x * FLOATS / BN][threadIdx.x * FLOATS % BN]) = b;
-}
-
-// Adds the products of a staged step; (row, col) is the thread's first place in the tile, four from there on and four
-// half a tile further.
-__device__ void multiply(float (&sums)[TM][TN], const Stage& from, int row, int col) {
-#pragma unroll
-    for (int k = 0; k < BK; ++k) {
-        float a[TM], b[TN];
-        read_four(a, &from.a[k][row]);
-        read_four(a + FLOATS, &from.a[k][row + BM / 2]);
-        read_four(b, &from.b[k][col]);
-        read_four(b + FLOATS, &from.b[k][col + BN / 2]);
-#pragma unroll
-        for (int i = 0; i < TM; ++i) {
-#pragma unroll
-            for (int j = 0; j < TN; ++j) {
-                sums[i][j] += a[i] * b[j];
-            }
-        }
-    }
-}
+#include "vector_tiles.cuh"
 
 __global__ void __launch_bounds__(THREADS, 2)
 triangular_mm_kernel(const float* __restrict__ A, const float* __restrict__ B, float* __restrict__ C, const int64_t N,

@@ -8,7 +8,8 @@ from pathlib import Path
 
 import pytest
 
-from audit.build.emulated.build import _next_header_set, build
+from audit.build.emulated.build import build
+from audit.build.emulated.compiler_log import next_header_set
 from audit.model.errors import BadInput, CompileError, Unsupported
 from tests.emulated.child import run
 
@@ -71,7 +72,7 @@ def test_micro_header_set_reaches_any_operator_and_is_cached(tmp_path):
     ],
 )
 def test_a_name_of_torch_sends_the_source_to_the_next_header_set(message, higher):
-    assert _next_header_set("micro", message) == higher
+    assert next_header_set("micro", message) == higher
 
 
 def test_assertions_of_torchs_own_headers_find_their_text_in_the_runtime(tmp_path):

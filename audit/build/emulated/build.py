@@ -18,7 +18,7 @@ from typing import Any
 
 from audit.build import dependencies
 from audit.build.cache import cache_folder, fingerprint, made
-from audit.build.emulated import imports, prepared, preprocess, ptx, rewrite, rewrite_variables, toolchain
+from audit.build.emulated import compiler_log, imports, prepared, preprocess, ptx, rewrite, toolchain
 from audit.build.emulated.prepared import HeaderSet
 from audit.build.emulated.preprocess import COMPILES, OWN, TEXT
 from audit.build.settings import DEVICE_PREFIX
@@ -42,25 +42,8 @@ _LINK = ("-shared", "-nodefaultlibs", "-Wl,-z,relro,-z,now,--as-needed", _WRAPS,
 _RECIPE = "6"  # part of every cache key; counts changes to the way this module calls the compiler
 
 _REGISTERED, _BOUND = re.compile(r"\bTORCH_LIBRARY\s*\("), re.compile(r"\b(?:PYBIND11_MODULE|PyInit_\w+)")
-_MISSING = re.compile(
-    r"error: .*(?:not a member of|has not been declared|was not declared|does not name a|No such file|incomplete type"
-    r"|is not a class|expected constructor|no matching function|invalid initialization of reference)"
-)
-_UNDECLARED = re.compile(r"[‘'](\w+)[’'] was not declared")
-_OF_A_LIBRARY = re.compile(r"(?::(?P<line>\d+))?:\d+: error: .*(?:\b(?P<cub>cub::)|[‘'](?P<name>cublas\w+))")
-_DYNAMIC = (
-    rf"[‘'](?P<{{}}>[^’'\n]*?)(?:\w+::|{{{{anonymous}}}}::)*{rewrite_variables.DYNAMIC}(?P<{{}}>\w+)(?P<{{}}>[^’'\n]*)"
-)
-_TWO_TYPES = re.compile(
-    r"^(?P<place>\S+:\d+):\d+: error: (?:conflicting declaration )?"
-    + _DYNAMIC.format("new", "name", "dims")
-    + r"[’'].*?\n\S+: note: previous declaration (?:as )?"
-    + _DYNAMIC.format("old", "also", "past"),
-    re.MULTILINE | re.DOTALL,
-)
 _ARCHITECTURE, _AFTER_INCLUDES = "__CUDA_ARCH__", re.compile(r'#include "\w+/after_includes\.h"\n')
 _LISTS = "at::ITensorListRef"
-_TORCH_NAME = re.compile(r"\b(?:torch|at|c10|py|pybind11|ATen)\b|TORCH_|\bAT_|PYBIND11|cuemu::Convert")
 
 
 @dataclass(frozen=True)
@@ -153,9 +136,11 @@ class _Job:
         """Try the header sets in order until one compiles the source; write its text, and the name of its library."""
         header_set: HeaderSet = "micro"
         while (log := self._try(header_set, unfinished)) is not None:
-            larger = _next_header_set(header_set, log)
+            larger = compiler_log.next_header_set(header_set, log)
             if larger is None:
-                raise _lacking(log) or CompileError(_two_types(log) + log, header_set=header_set)
+                raise compiler_log.lacking(log) or CompileError(
+                    compiler_log.two_types(log) + log, header_set=header_set
+                )
             header_set = larger
 
     def kernel(self, target: Path, text: Path, header_set: HeaderSet) -> None:
@@ -257,40 +242,6 @@ def _too_many_constants(library: Path) -> str:
     if size <= MOST_CONSTANT_BYTES:
         return ""
     return f"error: {size:,} bytes of __constant__ data: a GPU has {MOST_CONSTANT_BYTES:,}, so nvcc refuses this source"
-
-
-def _two_types(log: str) -> str:
-    """Return the error of nvcc about an `extern` array of two types, as one line; empty if there is none."""
-    if not (found := _TWO_TYPES.search(log)):
-        return ""
-    types = f"{found['old'].strip()} {found['past'].strip()} and {found['new'].strip()} {found['dims'].strip()}"
-    return (
-        f"{found['place']}: error: extern __shared__ {found['name']} is declared with two types, {types}, in one "
-        "namespace, so nvcc refuses this source\n"
-    )
-
-
-def _next_header_set(header_set: HeaderSet, log: str) -> HeaderSet | None:
-    """Return the next header set if it may declare the missing names, which are torch's or pybind's."""
-    missing = any(_MISSING.search(line) and _is_torch_name(line) for line in log.splitlines())
-    if not missing or header_set == prepared.HEADER_SETS[-1] or toolchain.python_include() is None:
-        return None
-    return prepared.HEADER_SETS[prepared.HEADER_SETS.index(header_set) + 1]
-
-
-def _lacking(log: str) -> Unsupported | None:
-    """Return the refusal of a call of CUB or cuBLAS that our headers lack, if the compiler's errors are about one."""
-    if not (found := _OF_A_LIBRARY.search(log)):
-        return None
-    library = "CUB" if found["cub"] else found["name"]
-    return Unsupported(f"a form of {library} that the emulated device lacks", line=int(found["line"] or 0))
-
-
-def _is_torch_name(line: str) -> bool:
-    """Return whether a message contains a name of torch, or the bare name of one of its operators."""
-    bare = _UNDECLARED.search(line)
-    operators = toolchain.find().torch / "include/ATen/ops"
-    return bool(_TORCH_NAME.search(line)) or bool(bare and (operators / f"{bare[1]}.h").is_file())
 
 
 def _operator_includes(source: CudaSource) -> str:
