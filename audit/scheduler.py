@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Callable, Sequence
-from concurrent.futures import Future, ThreadPoolExecutor
+from concurrent.futures import Future, ThreadPoolExecutor, wait
 from dataclasses import replace
 from typing import TYPE_CHECKING, TypeVar
 
@@ -139,6 +139,10 @@ class Scheduler:
 
     def confirm(self, variants: list[Variant]) -> None:
         """Wait for the published builds of those, and ask about them; what was found before is replaced."""
+        gpu.unlock()  # builds use the processor alone
+        with self._progress.doing(f"building {', '.join(map(self._file, variants))} as published"):
+            wait([self._published[variant.name] for variant in variants])
+        self._lock_gpu()
         for variant in variants:
             fast = self._answered[variant.name].result()
             self._confirmed[variant.name] = self._threads.submit(self._confirm, fast)
@@ -205,10 +209,13 @@ class Scheduler:
 
     def _make_cases(self, entropy: int) -> dict[str, float]:
         """Everything that uses a device waits for its cases, and so for the audit's turn on it; builds do not."""
+        self._lock_gpu()
+        return self.device_run.make_cases(entropy=entropy)
+
+    def _lock_gpu(self) -> None:
         if self.device_run.kind == "cuda":
             with self._progress.doing("waiting for the GPU that another audit uses"):
                 gpu.lock()
-        return self.device_run.make_cases(entropy=entropy)
 
     def _vary(self) -> None:
         self._cases.result()
@@ -240,8 +247,7 @@ class Scheduler:
     def _confirm(self, fast: VariantResult) -> VariantResult:
         """The result of both builds, which replaces what the record has of the fast one."""
         variant = fast.variant
-        with self._progress.doing(f"building {self._file(variant)} as published"):
-            build = self._published[variant.name].result()
+        build = self._published[variant.name].result()
         self._built(variant, build.note)
         published = VariantResult(variant, build)
         if build.built is not None:

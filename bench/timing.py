@@ -32,7 +32,7 @@ from audit import claims  # noqa: E402
 from audit.build.cuda import fast, fast_toolchain, gpu  # noqa: E402
 from audit.build.cuda.device import fast_digests, flags_of  # noqa: E402
 from audit.build.settings import CudaSettings  # noqa: E402
-from audit.measure.comparison import PROCESSES  # noqa: E402
+from audit.measure.comparison import PREFIX, PROCESSES  # noqa: E402
 from audit.measure.timing import BRIEF_S, BUDGET_S, HALF_WIDTH  # noqa: E402
 from audit.model import Harness  # noqa: E402
 from audit.run import callables, other_clocks  # noqa: E402
@@ -48,7 +48,8 @@ from audit.sandbox import limits  # noqa: E402
 
 SIDE = 4096
 VARIANTS = ("register_blocked", "wmma_split", "wmma_f16")
-EAGER = "baseline:eager"
+EAGER = f"{PREFIX}eager"
+EAGERS = (EAGER, f"{PREFIX}eager_tf32")
 AGAIN = "again:"
 TWICE = ("tril 2048", "wmma_split", EAGER)
 IN_PROCESSES, GROUPS = 0.45, 1000
@@ -104,14 +105,16 @@ def at_hand(card: gpu.Gpu) -> Hand:
     return Hand(reference, draws, fast_builds(path, card, VARIANTS))
 
 
-def callables_of(hand: Hand) -> tuple[dict[str, Indexed], Contents]:
-    """Three variants, the eager baselines, and torch operations from 25 us up, over changing contents."""
+def callables_of(hand: Hand, names: Sequence[str] = ()) -> tuple[dict[str, Indexed], Contents]:
+    """Three variants, the eager baselines and those of `names`, and torch operations from 25 us up, over changing
+    contents."""
     reference, draws = hand.reference, hand.draws
     place, free = partial(callables.on_gpu, harness=Harness()), torch.cuda.mem_get_info()[0]
     contents = Contents(draws, place, reference.reference, choice=random.Random(1), free_bytes=free)
     contents.renew(contents.most)
     sets = contents.buffer_sets
-    found = {f"baseline:{name}": callables.baseline(name, reference, sets) for name in ("eager", "eager_tf32")}
+    others = [name for name in names if name.startswith(PREFIX)]
+    found = {name: callables.baseline(name.removeprefix(PREFIX), reference, sets) for name in (*EAGERS, *others)}
     for name, built in hand.builds.items():
         settings = CudaSettings(
             library=built.library, module=name, binding=built.binding, digests=fast_digests(built), memory="plain"
@@ -165,7 +168,14 @@ def cold(blocks: Blocks, name: str) -> Samples:
 
 def across_processes(hand: Hand, most: int, *, until: float) -> dict[str, Any]:
     """The ratios of two variants to eager in fresh processes, each a session as an audit repeats it."""
-    names, found = ("register_blocked", "wmma_f16"), list[dict[str, Ratio]]()
+    names = ("register_blocked", "wmma_f16")
+    found = sessions_in_processes(hand, names, most, until=until)
+    return {"processes": len(found), **{name: of_processes([one[name] for one in found]) for name in names}}
+
+
+def sessions_in_processes(hand: Hand, names: Sequence[str], most: int, *, until: float) -> list[dict[str, Ratio]]:
+    """The ratios of those callables to eager, a session in each of at most so many fresh processes."""
+    found: list[dict[str, Ratio]] = []
     fork = multiprocessing.get_context("fork")
     while len(found) < most and time.monotonic() < until:
         ours, theirs = fork.Pipe()
@@ -181,11 +191,11 @@ def across_processes(hand: Hand, most: int, *, until: float) -> dict[str, Any]:
         finally:
             process.kill()
             process.join()
-    return {"processes": len(found), **{name: of_processes([one[name] for one in found]) for name in names}}
+    return found
 
 
 def _in_a_process(hand: Hand, names: Sequence[str], seed: int, result: Connection) -> None:
-    calls, contents = callables_of(hand)
+    calls, contents = callables_of(hand, names)
     raced = {name: calls[name] for name in (EAGER, *names)}
     blocks, _ = session(raced, contents, seconds=BRIEF_S, half_width=HALF_WIDTH, seed=seed)
     result.send({name: ratio(cold(blocks, name), cold(blocks, EAGER)) for name in names})

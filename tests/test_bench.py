@@ -120,12 +120,17 @@ def test_a_disturbed_session_is_counted_by_what_it_says_beside_the_quiet_card(mo
     assert disturbed.counted(quiet, quiet)["a"]["interval_off"] == 0
 
 
-def test_ratios_of_two_records_are_held_against_the_intervals_of_each_other(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_ratios_of_repetitions_are_held_against_the_intervals_of_each_other(monkeypatch: pytest.MonkeyPatch) -> None:
     repeated = loaded(BENCH / "repeated.py", monkeypatch)
-    record = store.read(BENCH.parent / "reports/triangular_mm/h100/record.json")
-    same = repeated.repeated(record, record)
-    assert len(same["ratios"]) > 20
-    assert same["intervals_that_hold_the_other"] == f"{2 * len(same['ratios'])} of {2 * len(same['ratios'])}"
-    assert same["farthest_percent"] == 0.0
+    record = repeated.read(BENCH.parent / "reports/triangular_mm/h100/record.json")
+    pairs = 2 * len(record["ratios"])
+    assert pairs > 40
+    moved = {name: [1.015 * value for value in one] for name, one in record["ratios"].items()}
+    moved["alone"] = [1.0, 1.0, 1.0]
+    found = repeated.repeated([record, {**record, "ratios": moved}])
+    assert len(found["ratios"]) == pairs / 2
+    assert found["with_that_on_either_side"] == f"{pairs} of {pairs}"
+    assert int(found["intervals_that_hold_another"].split()[0]) < pairs / 2
+    assert {one["spread_percent"] for one in found["ratios"].values()} == {1.5}
     with pytest.raises(ValueError, match="one kind of GPU"):
-        repeated.repeated(record, store.read(BENCH.parent / "reports/triangular_mm/emulated/record.json"))
+        repeated.repeated([record, {**record, "gpu": "another"}])

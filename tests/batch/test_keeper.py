@@ -67,7 +67,8 @@ def test_everything_it_started_ends_with_it(
 
 
 def test_one_audit_at_a_time_has_its_turn_on_a_gpu(tmp_path: Path) -> None:
-    code = "from audit.build.cuda import gpu; gpu.lock(); gpu.lock(); print('mine', flush=True); input()"
+    code = "from audit.build.cuda import gpu; gpu.lock(); gpu.lock(); print('mine', flush=True); input(); "
+    code += "gpu.unlock(); input(); gpu.lock(); print('mine', flush=True); input()"
     env = {**os.environ, gpu.LOCK_FILE: str(tmp_path / "gpu.lock")}
     started = []
     try:
@@ -79,12 +80,23 @@ def test_one_audit_at_a_time_has_its_turn_on_a_gpu(tmp_path: Path) -> None:
                 assert told(started[0], within=10)
         first, second = started
         assert not told(second, within=0.5)
-        first.kill()  # the turn ends with the process, however it ends
+        go_on(first)  # to a wait for builds
         assert told(second, within=10)
+        go_on(first)
+        assert not told(first, within=0.5)
+        second.kill()  # the turn ends with the process, however it ends
+        assert told(first, within=10)
     finally:
         for process in started:
             process.kill()
             process.communicate()
+
+
+def go_on(process: subprocess.Popen[bytes]) -> None:
+    """Has it pass its next `input()`."""
+    assert process.stdin is not None
+    process.stdin.write(b"\n")
+    process.stdin.flush()
 
 
 def told(process: subprocess.Popen[bytes], *, within: float) -> bool:

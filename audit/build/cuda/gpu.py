@@ -143,11 +143,19 @@ _locked: list[IO[bytes]] = []
 
 
 def lock() -> None:
-    """Wait for the GPU's lock, which this process then holds until it ends. One of several audits that share a GPU uses
-    it, while the next one builds on the processor."""
+    """Wait for the GPU's lock, which this process then holds until `unlock`, or until it ends. One of several audits
+    that share a GPU uses it, while the next one builds on the processor."""
     path = os.environ.get(LOCK_FILE)
     with _locking:
         if path and not _locked:
             file = Path(path).open("ab")  # noqa: SIM115  # open, and so locked, as long as the process lives
             fcntl.flock(file, fcntl.LOCK_EX)
             _locked.append(file)
+
+
+def unlock() -> None:
+    """Leave the GPU to another audit, also where a process that was forked has the lock file open."""
+    with _locking:
+        while _locked:
+            with _locked.pop() as file:
+                fcntl.flock(file, fcntl.LOCK_UN)
