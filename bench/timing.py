@@ -79,7 +79,6 @@ def main() -> None:
         if asked.out:
             asked.out.write_text(json.dumps(numbers, indent=1) + "\n", encoding="utf-8")
 
-    torch.set_num_threads(1)  # a process that is forked has none of this one's threads
     hand = at_hand(card)
     keep("processes", across_processes(hand, asked.processes, until=began + IN_PROCESSES * asked.deadline))
     calls, contents = callables_of(hand)
@@ -99,6 +98,7 @@ class Hand:
 
 def at_hand(card: gpu.Gpu) -> Hand:
     """Return the task and its built variants."""
+    torch.set_num_threads(1)  # a process that is forked has none of this one's threads
     path = ROOT / "kernels" / "triangular_mm"
     reference = load_reference(path / "reference.py")
     draws = [reference.inputs({"N": SIDE}, torch.Generator().manual_seed(seed)) for seed in range(2)]
