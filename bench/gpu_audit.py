@@ -23,6 +23,7 @@ CLAIM = "triangular_mm"
 KERNELBENCH_S = 71.6
 LINE = re.compile(r"^\s*(?P<at>[\d.]+) s  (?P<stage>\w+) +(?P<text>.*)$")
 FINDING = re.compile(r"claimed\.cu, line \d+: hint: ")
+VERDICT = re.compile("verdict: ")
 ANSWER = re.compile(r"claimed\.cu: (agreement|order|coverage|inherited|contract): ")
 
 
@@ -34,9 +35,11 @@ def main() -> None:
     asked = parser.parse_args()
     with tempfile.TemporaryDirectory(prefix="audit-bench-") as scratch:
         folder = asked.reports or Path(scratch)
-        numbers: dict[str, Any] = {
-            name: audited(folder / name, cache=Path(scratch) / "cache") for name in ("cold", "warm")
-        }
+        numbers: dict[str, Any] = {}
+        for name in ("cold", "warm"):
+            numbers[name] = audited(folder / name, cache=Path(scratch) / "cache")
+            if asked.out:
+                asked.out.write_text(json.dumps(numbers, indent=1) + "\n", encoding="utf-8")
     build, variants = numbers["cold"]["published_build_s"], numbers["cold"]["variants"]
     numbers["one_after_another_s"] = round(build * variants, 1)
     numbers["kernelbench_s"] = KERNELBENCH_S
@@ -65,7 +68,7 @@ def audited(out: Path, *, cache: Path) -> dict[str, Any]:
         for line in running.stdout or ():
             print(line, end="", flush=True)
             found = LINE.match(line)
-            for name, words in (("first_finding_s", FINDING), ("first_proof_s", ANSWER)):
+            for name, words in (("first_finding_s", FINDING), ("first_proof_s", ANSWER), ("verdict_s", VERDICT)):
                 if found and words.match(found["text"]):
                     seen.setdefault(name, round(time.monotonic() - started, 1))
     total = time.monotonic() - started
@@ -84,6 +87,7 @@ def audited(out: Path, *, cache: Path) -> dict[str, Any]:
         "findings": len(record["findings"]),
         "measurements": len(record["measurements"]),
         "verdict": record["verdict"]["name"],
+        "verdict_s": seen.get("verdict_s"),
         "stages": record["environment"]["stages"],
     }
 

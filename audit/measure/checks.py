@@ -90,12 +90,15 @@ def flush(measurements: Sequence[Measurement], *, target: str) -> Finding | None
 
 
 def by_host_clock(measurements: Sequence[Measurement], name: str) -> Finding | None:
-    """Return a hint if the host's clock measured much more than CUDA events, as with work on another stream."""
+    """Return a hint if the host's clock measured much more than CUDA events: work on another stream, or the host's own
+    before the launch, which it is where the profiler saw what the events saw."""
     events, host = median_ms(measurements, name), median_ms(measurements, name, HOST_CLOCK)
     if events is None or host is None or host <= DISAGREEMENT * events + SLACK_MS:
         return None
     text = f"CUDA events say {events:.4g} ms, a synchronised host clock {host:.4g} ms"
-    text += ": work escapes the events, or others had the GPU in between"
+    launching = median_ms(measurements, name, SPAN) is not None and by_profiler(measurements, name) is None
+    unseen = "work escapes the events, or others had the GPU in between"
+    text += f": {'the host takes the rest to launch it, which times by events leave out' if launching else unseen}"
     return _finding(TIMING, name, False, text, {"events_ms": events, "host_ms": host})
 
 

@@ -159,6 +159,8 @@ def test_an_interrupted_batch_goes_on_where_it_was(tmp_path: Path, capsys: pytes
         assert time.monotonic() < deadline
         time.sleep(0.05)
     asked.send_signal(signal.SIGINT)
+    time.sleep(0.02)
+    asked.send_signal(signal.SIGINT)  # as `timeout` does: to the process, and to its group
     _, errors = asked.communicate(timeout=60)
     assert asked.returncode == 130
     assert "1 of 2 finished; go on with --resume" in errors

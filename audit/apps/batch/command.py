@@ -6,6 +6,7 @@ import errno
 import os
 import shutil
 import signal
+import time
 from argparse import ArgumentTypeError
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, suppress
@@ -33,6 +34,7 @@ TIMEOUT_S = 1800.0
 LEAST_FREE = 50 << 20
 """Bytes an audit may need for its record, report and log."""
 CLAIMS = "claims"
+SAME_WISH_S = 1.0
 
 
 def _seconds(text: str) -> float:
@@ -185,12 +187,23 @@ def _kernel_there(notebook: Path) -> None:
 
 @contextmanager
 def _terminated() -> Iterator[None]:
-    """SIGTERM in the body is as Ctrl-C: schedulers send it, and a batch ends as orderly then."""
-    before = signal.signal(signal.SIGTERM, signal.default_int_handler)
+    """SIGTERM in the body is as Ctrl-C: schedulers send it, and a batch ends as orderly then. One that comes again at
+    once is of the same wish: `timeout` sends it to the process and to its group."""
+    quiet_until = 0.0
+
+    def interrupt(*_: object) -> None:
+        nonlocal quiet_until
+        if time.monotonic() > quiet_until:
+            quiet_until = time.monotonic() + SAME_WISH_S
+            raise KeyboardInterrupt
+
+    signals = [one for one in (signal.SIGINT, signal.SIGTERM) if signal.getsignal(one) != signal.SIG_IGN]
+    before = {one: signal.signal(one, interrupt) for one in signals}
     try:
         yield
     finally:
-        signal.signal(signal.SIGTERM, before)
+        for one, handler in before.items():
+            signal.signal(one, handler)
 
 
 def _summarise(run: Run, out: Path, stages: Sequence[StageName], about: dict[str, str]) -> list[Path]:
