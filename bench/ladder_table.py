@@ -22,8 +22,8 @@ ROOT = Path(__file__).resolve().parents[1]
 CLAIM = ROOT / "kernels/triangular_mm"
 README = CLAIM / "README.md"
 RESULTS = ROOT / "bench/results"
-CARDS = {"H100": ("h100_ladder",), "H200": ("h200_ladder", "h200_wgmma_f16")}
-"""Result files of a GPU; a later one gives the ways that those before it lack, against its own `eager`."""
+CARDS = {"H100": "h100_ladder", "H200": "h200_ladder"}
+"""The result file of each GPU."""
 GPUS = ("T4", "L4", "A100", "H100", "H200")
 """GPUs that have a column in the table of do_bench, whoever measured."""
 NOT_MEASURED = "NOT MEASURED"
@@ -32,6 +32,16 @@ PRODUCTS = {"wmma_split": 3, "mma_split": 3, "wgmma_split": 3}
 _KEY = re.compile(r" *(changed|launch|needs|the line|predicted|precision) +(.*)")
 _STEP = re.compile(r"^\| `(\w+)`[^|\n]* \| (?:[^|\n]* \| ){2}([^|\n]*) \|$", re.MULTILINE)
 _TABLE = re.compile(r"^\| \| H100, ms .*?\n(?=\n)", re.MULTILINE | re.DOTALL)
+_STEPS = re.compile(r"^(\| `(\w+)`([^|\n]*) \| [^|\n]* \| )[^|\n]*(?= \| [^|\n]* \|$)", re.MULTILINE)
+BEFORE = {
+    "coalesced": "fixed_grid2d", "shared_tiled": "fixed_grid2d", "register_1d": "shared_tiled",
+    "register_2d": "register_1d", "vector_loads": "register_2d", "double_buffered": "vector_loads",
+    "triangle_scheduled": "double_buffered", "register_blocked": "shared_tiled", "register_async": "register_blocked",
+    "wmma_f16": "register_blocked", "wmma_tf32": "register_blocked", "mma_tf32": "wmma_tf32", "wgmma_tf32": "mma_tf32",
+    "wgmma_f16": "wmma_f16", "wmma_split": "register_blocked", "mma_f16": "wmma_f16", "mma_split": "wmma_split",
+    "wgmma_split": "mma_split",
+}  # fmt: skip
+"""The step that another one starts from, where that is not the naive kernel."""
 _DO_BENCH = re.compile(r"^\| do_bench, ms .*?\n(?=\n)", re.MULTILINE | re.DOTALL)
 
 
@@ -104,15 +114,14 @@ def step_table(numbers: dict[str, Any]) -> str:
 
 def table() -> str:
     """The table of the README: every way that was measured, and every step, on each of `CARDS`."""
-    cards = {card: [_read(name) for name in names] for card, names in CARDS.items()}
-    known = [name for files in cards.values() for numbers in files for name in numbers["ways"]]
+    cards = {card: _read(name) for card, name in CARDS.items()}
+    known = [name for numbers in cards.values() for name in numbers["ways"]]
     names = dict.fromkeys([*(name for name in known if name not in steps()), *steps()])
     head = " | ".join(f"{card}, ms | against `eager` | of the peak" for card in cards)
     lines = [f"| | {head} | error at N = 4096 |", "|---" * (2 + 3 * len(cards)) + "|"]
     for name in names:
-        found = {card: next((one for one in files if name in one["ways"]), None) for card, files in cards.items()}
-        errors = [one["ways"][name]["relative_error"]["4096"] for one in found.values() if one]
-        cells = " | ".join(cell for numbers in found.values() for cell in _cells(name, numbers))
+        errors = [one["ways"][name]["relative_error"]["4096"] for one in cards.values() if name in one["ways"]]
+        cells = " | ".join(cell for numbers in cards.values() for cell in _cells(name, numbers))
         lines.append(f"| `{name}` | {cells} | {f'{errors[-1]:.1e}' if errors else NOT_MEASURED} |")
     return "\n".join(lines) + "\n"
 
@@ -144,18 +153,30 @@ def _read(name: str) -> dict[str, Any]:
     return numbers
 
 
-def _cells(name: str, numbers: dict[str, Any] | None) -> tuple[str, str, str]:
-    if numbers is None:
+def _cells(name: str, numbers: dict[str, Any]) -> tuple[str, str, str]:
+    if name not in numbers["ways"]:
         return NOT_MEASURED, NOT_MEASURED, NOT_MEASURED
     own, eager = (statistics.median(numbers["ways"][way]["samples_ms"]) for way in (name, "eager"))
     share = of_peak(name, numbers["machine"]["gpu"], own, numbers["side"])
     return f"{own:.4f}", f"{eager / own:.2f}x", f"{share:.0%}" if share else "no such unit"
 
 
+def _step_ms(row: re.Match[str]) -> str:
+    """A row of the steps with its time, behind that of the step before; on an H200 where the row says so."""
+    start, name, about = row.groups()
+    ways = _read(CARDS["H200" if "H200" in about else "H100"])["ways"]
+    path = [one for one in (BEFORE.get(name), name) if one is not None]
+    shown = " → ".join(f"{statistics.median(ways[one]['samples_ms']):.3f}" for one in path)
+    return f"{start}{shown} ms"
+
+
 def written(text: str) -> str:
     """The README with the tables of today."""
-    runs = [_read(name) for names in CARDS.values() for name in names]
-    return _DO_BENCH.sub(lambda _: do_bench_table(runs), _TABLE.sub(lambda _: table(), text))
+    tables, steps_, rest = text.partition("## Step by step")
+    steps_, words, rest = (steps_ + rest).partition("\nWords: ")
+    runs = [_read(name) for name in CARDS.values()]
+    tables = _DO_BENCH.sub(lambda _: do_bench_table(runs), _TABLE.sub(lambda _: table(), tables))
+    return tables + _STEPS.sub(_step_ms, steps_) + words + rest
 
 
 if __name__ == "__main__":

@@ -20,7 +20,7 @@ from typing import Any
 ROOT = Path(__file__).resolve().parents[1]
 sys.path[:0] = [str(ROOT), str(ROOT / "bench")]
 
-from audit.measure.comparison import ELSEWHERE, PREFIX, PROCESSES, compared  # noqa: E402
+from audit.measure.comparison import AGAIN, ELSEWHERE, PREFIX, PROCESSES, compared  # noqa: E402
 from audit.model import Record, store  # noqa: E402
 
 EAGER = f"{PREFIX}eager"
@@ -89,12 +89,17 @@ def repeated(runs: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
     names = sorted({name for one in runs for name in one["ratios"]})
     rows = {name: [one["ratios"][name] for one in runs if name in one["ratios"]] for name in names}
     rows = {name: ratios for name, ratios in rows.items() if len(ratios) > 1}
+    kernels = {name: ratios for name, ratios in rows.items() if not name.startswith((PREFIX, AGAIN))}
+    torchs = {name: ratios for name, ratios in rows.items() if name not in kernels}
     return {
         "gpu": gpus[0],
         "days": [one["day"] for one in runs],
-        "intervals_that_hold_another": _share(rows, 0.0),
         "elsewhere_percent": 100 * ELSEWHERE,
-        "with_that_on_either_side": _share(rows, ELSEWHERE),
+        "intervals_that_hold_another": {
+            f"{whose}{', with that on either side' if allowed else ''}": _share(group, allowed)
+            for whose, group in (("kernels", kernels), ("baselines", torchs))
+            for allowed in (0.0, ELSEWHERE)
+        },
         "ratios": {name: {"spread_percent": _spread(ratios),
                           "found": [[round(float(value), 4) for value in one] for one in ratios]}
                    for name, ratios in rows.items()},

@@ -9,7 +9,6 @@ from types import ModuleType
 
 import pytest
 
-from audit.model import store
 from audit.run.ratios import Ratio
 
 BENCH = Path(__file__).parents[1] / "bench"
@@ -129,8 +128,12 @@ def test_ratios_of_repetitions_are_held_against_the_intervals_of_each_other(monk
     moved["alone"] = [1.0, 1.0, 1.0]
     found = repeated.repeated([record, {**record, "ratios": moved}])
     assert len(found["ratios"]) == pairs / 2
-    assert found["with_that_on_either_side"] == f"{pairs} of {pairs}"
-    assert int(found["intervals_that_hold_another"].split()[0]) < pairs / 2
+    shares = found["intervals_that_hold_another"]
+    held = {name: [int(word) for word in share.split(" of ")] for name, share in shares.items()}
+    assert sum(count for _, count in held.values()) == 2 * pairs
+    for whose in ("kernels", "baselines"):
+        (alone, _), (allowed, every) = held[whose], held[f"{whose}, with that on either side"]
+        assert alone < allowed == every
     assert {one["spread_percent"] for one in found["ratios"].values()} == {1.5}
     with pytest.raises(ValueError, match="one kind of GPU"):
         repeated.repeated([record, {**record, "gpu": "another"}])

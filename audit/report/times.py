@@ -7,7 +7,7 @@ from statistics import median, quantiles
 
 from audit.judge import BASELINE
 from audit.measure import DO_BENCH, compared, strongest, wrong_baselines
-from audit.measure.comparison import AGAIN, PREFIX, Comparison, control, precision_of
+from audit.measure.comparison import AGAIN, ELSEWHERE, PREFIX, Comparison, control, precision_of
 from audit.measure.samples import REPEATED, found, least_ms, median_ms
 from audit.model import Record
 from audit.model.gpus import closest, names_in
@@ -31,9 +31,11 @@ def section(record: Record, figures: tuple[Figure, ...]) -> Section:
     numeric = frozenset({2, 3, 4, 5, 8, 9})
     table = Table(message("times.table", device=record.device.name), columns, rows, numeric)
     if rows:
-        how = "times.interleaved" if any(one.blocks for one in record.measurements) else "times.one_by_one"
+        interleaved = any(one.blocks for one in record.measurements)
+        how = message("times.interleaved" if interleaved else "times.one_by_one")
+        here = [message("times.elsewhere", percent=number(100 * ELSEWHERE))] if interleaved else []
         checked = (*_controls(record), *_wrong(record), *_sizes(record))
-        text = (message(how), *_processes(record), message("baseline.told"), *checked)
+        text = (how, *_processes(record), *here, message("baseline.told"), *checked)
     else:
         text = (message("times.none", absent=NOT_MEASURED, device=Recorded(record.device.name)),)
     known = (_by_do_bench(record), _by_size(record))
