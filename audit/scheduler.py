@@ -14,7 +14,7 @@ from audit.build.notes import build_finding
 from audit.build.second_compiler import Refusal
 from audit.device_run import Build, DeviceRun, VariantResult, merge
 from audit.model import BuildNote, Finding, Variant
-from audit.probes import PROBES
+from audit.probes import PROBES, inherited
 from audit.record_writer import RecordWriter
 from audit.report.progress import Progress
 from audit.sandbox import limits
@@ -26,6 +26,8 @@ Result = TypeVar("Result")
 MOST_JOBS = 16
 A_BUILD = 20
 """Pieces of work that a build counts as, in the progress, where an answer of a probe counts as one."""
+LAST_OF_THE_FIRST = inherited.NAME
+"""The last of the questions that are asked of the claimed kernel before anything is asked of another variant."""
 OF_THE_CLAIM = 5
 """Pieces of the questions that are asked of the claim once, behind those of its variants."""
 
@@ -78,7 +80,7 @@ class Scheduler:
         self._published: dict[str, Future[Build]] = {}
         self._answered: dict[str, Future[VariantResult]] = {}
         self._confirmed: dict[str, Future[VariantResult]] = {}
-        self._first_word = threading.Event()  # on what the audit is about; other variants are asked from then on
+        self._first_word = threading.Event()  # on what the audit is about; others are asked from then on
         self._varied: Future[None]
         self._task: Future[None]
         again = sum(one.role == "claimed" for one in order) if device_run.device.levels.published else 0
@@ -92,6 +94,7 @@ class Scheduler:
 
     def cancel(self) -> None:
         """Starts nothing more, and waits for nothing."""
+        self._first_word.set()
         for threads in (self._threads, self._long):
             threads.shutdown(wait=False, cancel_futures=True)
 
@@ -119,9 +122,11 @@ class Scheduler:
         return self._long.submit(work)
 
     def wait_for_builds(self) -> None:
-        """Until every variant has been built at the first level, or could not be."""
+        """Until every variant has been built at the first level, or could not be, and the claimed kernel answered the
+        first questions: what others are asked then takes the processor from it."""
         for build in self._fast.values():
             build.result()
+        self._wait_for_the_first_word()
 
     def wait_for_answers(self) -> None:
         """Until every probe has been asked about every variant that was built."""
@@ -196,8 +201,8 @@ class Scheduler:
     def _first_answer(self, variant: Variant) -> VariantResult:
         build = self._fast[variant.name].result()
         self._cases.result()
-        if variant is not self._order[0] and self._order[0].role == "claimed":
-            self._first_word.wait()
+        if variant is not self._order[0]:
+            self._wait_for_the_first_word()
         published = self._published.get(variant.name)
         if published is not None and published.done():
             self._progress.advance(len(PROBES))
@@ -206,6 +211,10 @@ class Scheduler:
             self._progress.advance(0 if published else len(PROBES))
             return VariantResult(variant, build)
         return VariantResult(variant, build, self._verify(variant, build.built))
+
+    def _wait_for_the_first_word(self) -> None:
+        if self._order[0].role == "claimed":
+            self._first_word.wait()
 
     def _make_cases(self, entropy: int) -> dict[str, float]:
         """Everything that uses a device waits for its cases, and so for the audit's turn on it; builds do not."""
@@ -237,7 +246,7 @@ class Scheduler:
                     self._writer.add([finding])
                 self._progress.advance(int(finding.probe in PROBES))
                 found.append(finding)
-                if finding.fails_kernel and variant is self._order[0]:
+                if finding.probe == LAST_OF_THE_FIRST and variant is self._order[0]:
                     self._first_word.set()
                 if variant.role == "claimed" and finding.outcome == "fail":
                     self._progress.say(f"{self._label}{self._file(variant)}: {finding.probe}: {finding.summary}")

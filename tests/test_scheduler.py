@@ -5,9 +5,10 @@ from __future__ import annotations
 import io
 import re
 import threading
+from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import cast
+from typing import Any, cast
 
 import pytest
 
@@ -16,7 +17,7 @@ from audit.audit import Audit
 from audit.build import second_compiler
 from audit.build.device import BuiltVariant, Levels
 from audit.build.emulated.device import EmulatedDevice
-from audit.device_run import Build, VariantResult, merge
+from audit.device_run import Build, DeviceRun, VariantResult, merge
 from audit.model import BuildNote, Finding, Record, Variant
 from audit.model.errors import CompileError, Unsupported
 from audit.report.progress import Progress
@@ -102,6 +103,24 @@ def test_the_published_build_is_what_counts_and_confirms_the_first(record: Recor
     assert claimed["coverage"].fails_kernel
     assert claimed["coverage"].confirmed
     assert [one.probe for one in record.findings if one.target == "claimed"].count("coverage") == 1
+
+
+def test_no_other_variant_is_asked_before_the_claimed_kernel_answered_the_first_questions(
+    tmp_path: Path, workers: Workers, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    asked: list[tuple[str, str]] = []
+    verify = DeviceRun.verify
+
+    def watched(run: DeviceRun, variant: Variant, *rest: Any, **how: Any) -> Iterator[Finding]:
+        asked.append((variant.name, "begun"))
+        for one in verify(run, variant, *rest, **how):
+            asked.append((variant.name, one.probe))
+            yield one
+
+    monkeypatch.setattr(DeviceRun, "verify", watched)
+    audited(TwoWays(), tmp_path, workers)
+    begun = asked.index(("fixed_grid2d", "begun"))
+    assert {probe for _, probe in asked[:begun]} >= {"agreement", "order", "coverage", "inherited"}
 
 
 def test_both_builds_return_the_same_bytes(record: Record) -> None:
