@@ -22,6 +22,7 @@ sys.path[:0] = [str(ROOT), str(ROOT / "bench")]
 
 from audit.measure.comparison import AGAIN, ELSEWHERE, PREFIX, PROCESSES, compared  # noqa: E402
 from audit.model import Record, store  # noqa: E402
+from audit.run.ratios import pooled  # noqa: E402
 
 EAGER = f"{PREFIX}eager"
 VARIANTS = ("register_blocked", "wmma_split", "wmma_f16")
@@ -51,11 +52,13 @@ def measured(deadline_s: float) -> dict[str, Any]:
     """A repetition on this machine's GPU: its name, the date, and each ratio to eager with its interval."""
     import timing  # bench/timing.py, which needs torch with CUDA
 
-    until, card = time.monotonic() + deadline_s, timing.gpu.find()
+    from audit.build.cuda import gpu
+
+    until, card = time.monotonic() + deadline_s, gpu.find()
     hand = timing.at_hand(card)
     names = [*VARIANTS, *(f"{PREFIX}{one}" for one in BASELINES)]
     sessions = timing.sessions_in_processes(hand, names, PROCESSES, until=until)
-    ratios = {name: timing.pooled([one[name] for one in sessions]) for name in names}
+    ratios = {name: pooled([one[name] for one in sessions]) for name in names}
     shown = {name: (one.value, one.low, one.high) for name, one in ratios.items()}
     return {"gpu": card.name, "day": time.strftime("%Y-%m-%d", time.gmtime()), "processes": len(sessions),
             "ratios": shown}  # fmt: skip
