@@ -40,7 +40,7 @@ OF_THE_MACHINE = ("papermill", "execution", "widgets")
 def run(name: str, device: str, scratch: Path) -> dict[str, Any]:
     """One notebook through papermill; raises CalledProcessError where a cell raises."""
     source = ROOT / "notebooks" / f"{name}.ipynb"
-    values = {"interactive": "False", "out": str(scratch / "out")} if name not in ("explore", "ladder") else {}
+    values = {"interactive": "False", "out": str(scratch / "out")} if name in ("compare_gpus", *AUDITS) else {}
     values |= {"device": device} if name in AUDITS else {}
     options = [word for key, value in values.items() for word in ("-p", key, value)]
     papermill = [sys.executable, "-m", "papermill", "--no-progress-bar"]

@@ -23,7 +23,7 @@ from tests.conftest import some
 
 ROOT = Path(__file__).resolve().parents[2]
 NOTEBOOKS = sorted((ROOT / "notebooks").glob("*.ipynb"))
-NAMES = {"audit_claim", "batch", "compare_gpus", "explore", "ladder", "your_kernel"}
+NAMES = {"archive", "audit_claim", "batch", "compare_gpus", "explore", "ladder", "your_kernel"}
 REPOSITORY = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]["urls"]["Repository"]
 FORMS = {
     "audit_claim": notebook.ClaimForm,
@@ -136,6 +136,8 @@ def test_choices_of_the_forms_are_what_there_is() -> None:
     known = [name for name in claims.names() if claims.load(name).claim.claimed is not None]
     assert options("audit_claim", "claim") == known, "name every claim that has a claimed kernel"
     assert options("explore", "audit") == list(maps.records(ROOT / "reports"))
+    sets = sorted(path.parent.name for path in (ROOT / "reports" / "datasets").glob("*/verdicts.csv"))
+    assert options("archive", "collection") == sets
     for name in ("audit_claim", "batch", "your_kernel"):
         assert options(name, "device") == list(CHOICES)
         assert options(name, "language") == list(LANGUAGES)

@@ -141,6 +141,22 @@ def test_looking_around_leaves_still_figures(tmp_path: Path) -> None:
     assert "application/vnd.jupyter.widget-view+json" in text
 
 
+@pytest.mark.parametrize("collection", ["ai_cuda_engineer", "trimul"])
+def test_the_verdicts_of_a_public_set(tmp_path: Path, collection: str) -> None:
+    folder = ROOT / "reports" / "datasets" / collection
+    rows = list(csv.DictReader((folder / "verdicts.csv").open(encoding="utf-8")))
+    verdict = rows[0]["verdict"]
+    text = shown(execute("archive", tmp_path, collection=collection, verdict=verdict, most=5))
+    chosen = sum(row["verdict"] == verdict for row in rows)
+    assert f"'{chosen:,} of {len(rows):,} kernels'" in text
+    assert "image/png" in text
+    if collection == "ai_cuda_engineer":
+        page = (folder / "README.md").read_text(encoding="utf-8")
+        share = re.search(r"\| no defect found \| [^|]*\| (\d+) \| ([\d.]+) % ", page)
+        assert share is not None
+        assert all(word in text for word in (f">{share[1]}<", f">{share[2]}%<"))
+
+
 def test_an_audit_that_cannot_start_says_so_in_one_sentence(tmp_path: Path) -> None:
     values = {"kernel": "missing.cu", "reference": "missing.py", "device": "emulated", "out": str(tmp_path / "k")}
     try:
