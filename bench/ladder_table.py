@@ -34,14 +34,15 @@ _STEP = re.compile(r"^\| `(\w+)`[^|\n]* \| (?:[^|\n]* \| ){2}([^|\n]*) \|$", re.
 _TABLE = re.compile(r"^\| \| H100, ms .*?\n(?=\n)", re.MULTILINE | re.DOTALL)
 _STEPS = re.compile(r"^(\| `(\w+)`([^|\n]*) \| [^|\n]* \| )[^|\n]*(?= \| [^|\n]* \|$)", re.MULTILINE)
 BEFORE = {
-    "coalesced": "fixed_grid2d", "shared_tiled": "fixed_grid2d", "register_1d": "shared_tiled",
+    "fixed_grid2d": "naive", "coalesced": "fixed_grid2d", "shared_tiled": "fixed_grid2d", "register_1d": "shared_tiled",
     "register_2d": "register_1d", "vector_loads": "register_2d", "double_buffered": "vector_loads",
     "triangle_scheduled": "double_buffered", "register_blocked": "shared_tiled", "register_async": "register_blocked",
     "wmma_f16": "register_blocked", "wmma_tf32": "register_blocked", "mma_tf32": "wmma_tf32", "wgmma_tf32": "mma_tf32",
     "wgmma_f16": "wmma_f16", "wmma_split": "register_blocked", "mma_f16": "wmma_f16", "mma_split": "wmma_split",
-    "wgmma_split": "mma_split",
+    "wgmma_split": "mma_split", "triton_fp32": "double_buffered", "triton_tf32": "triton_fp32",
+    "triton_fp16": "triton_tf32",
 }  # fmt: skip
-"""The step that another one starts from, where that is not the naive kernel."""
+"""The step that another one starts from."""
 _DO_BENCH = re.compile(r"^\| do_bench, ms .*?\n(?=\n)", re.MULTILINE | re.DOTALL)
 
 
@@ -162,18 +163,18 @@ def _cells(name: str, numbers: dict[str, Any]) -> tuple[str, str, str]:
 
 
 def _step_ms(row: re.Match[str]) -> str:
-    """A row of the steps with its time, behind that of the step before; on an H200 where the row says so."""
+    """A row of the steps with its time, behind that of the step it starts from; on an H200 where the row says so."""
     start, name, about = row.groups()
     ways = _read(CARDS["H200" if "H200" in about else "H100"])["ways"]
-    path = [one for one in (BEFORE.get(name), name) if one is not None]
-    shown = " → ".join(f"{statistics.median(ways[one]['samples_ms']):.3f}" for one in path)
-    return f"{start}{shown} ms"
+    ms = {one: f"{statistics.median(ways[one]['samples_ms']):.3f}" for one in (BEFORE.get(name), name) if one}
+    before = "".join(f"{shown} (`{one}`) → " for one, shown in ms.items() if one != name)
+    return f"{start}{before}{ms[name]} ms"
 
 
 def written(text: str) -> str:
     """The README with the tables of today."""
     tables, steps_, rest = text.partition("## Step by step")
-    steps_, words, rest = (steps_ + rest).partition("\nWords: ")
+    steps_, words, rest = (steps_ + rest).partition("\nWords:")
     runs = [_read(name) for name in CARDS.values()]
     tables = _DO_BENCH.sub(lambda _: do_bench_table(runs), _TABLE.sub(lambda _: table(), tables))
     return tables + _STEPS.sub(_step_ms, steps_) + words + rest

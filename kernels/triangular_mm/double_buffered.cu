@@ -1,7 +1,7 @@
 // double_buffered: the next step is read while one is multiplied, into the other of two stages.
 //   changed    against vector_loads.cu: two stages of shared memory; what a thread reads of the next step waits in
 //              registers until its products are done, so one barrier a step is enough and no read is waited for
-//   launch     2-D grid of ceil(N / 128) x ceil(N / 128) blocks of 256 threads, 16.2 KiB of shared memory
+//   launch     2-D grid of ceil(N / 128) x ceil(N / 128) blocks of 256 threads, 16.25 KiB of shared memory
 //   needs      compute capability 7.5
 //   the line   `a = load_lower(A, N, a_row, k0 + BK + a_col, aligned)` before `multiply`: used after it
 //   predicted  0.57 ms on an H100: the waits of vector_loads, about a tenth
@@ -14,7 +14,7 @@ __global__ void __launch_bounds__(THREADS, 2)
 triangular_mm_kernel(const float* __restrict__ A, const float* __restrict__ B, float* __restrict__ C, const int64_t N,
                      const bool aligned) {
     __shared__ __align__(16) Stage stages[2];
-    const int row0 = (gridDim.y - 1 - blockIdx.y) * BM;  // longest sums start first
+    const int row0 = (gridDim.y - 1 - blockIdx.y) * BM;  // the rows with the longest sums start first
     const int col0 = blockIdx.x * BN;
     const int row = threadIdx.x / ACROSS * FLOATS;
     const int col = threadIdx.x % ACROSS * FLOATS;

@@ -1,6 +1,6 @@
 // mma_f16: tensor cores by `mma.sync` (16 x 8 x 16) instead of WMMA.
 //   changed    against wmma_f16.cu: the first launch writes the halves in the order in which `ldmatrix` reads them
-//              without a bank conflict (mma.cuh), so that a step is copied as it lies; a warp owns 64 x 32 of C, stored
+//              without a bank conflict (mma.cuh), so that a step is copied as it lies; a warp stores its 64 x 32 of C
 //              from registers; sums longer than half the matrix are cut in two (parts.cuh)
 //   launch     prepare: one block of 512 threads for each 128 x 64 of a triangle; multiply: 1-D grid, one block a part:
 //              T(T + 1) / 2 tiles for T = ceil(N / 128), a quarter of them cut in two; 256 threads (8 warps), 96 KiB
@@ -8,7 +8,7 @@
 //   needs      compute capability 8.0
 //   the line   `mma.sync.aligned.m16n8k16.row.col.f32.f16.f16.f32`: 2048 multiply-adds in one instruction of a warp
 //   predicted  0.10 to 0.11 ms on an H200: 0.030 for the rounding, 0.075 for the product by what L2 delivers to
-//              128 x 128 tiles. Warps of 64 x 64 took 0.156 ms on an H100 where these took 0.145
+//              128 x 128 tiles
 //   precision  inputs keep 11 bits: relative error about 3e-4. Range: |x| <= 65504 for every element (a larger one
 //              becomes infinite); below 6.1e-5 bits are lost, below 3e-8 an element becomes zero. Sums are float32.
 

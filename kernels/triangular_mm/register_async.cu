@@ -136,14 +136,14 @@ triangular_mm_kernel(const float* __restrict__ A, const float* __restrict__ B, f
         } else if (step < steps) {
             fetch<false>(stages[step % STAGES], A, B, N, corner, step * BK);
         }
-        __pipeline_commit();  // empty at the end, so that the count below stays right
+        __pipeline_commit();  // closes a group of copies; empty at the end, so that the count below stays right
     };
     for (int step = 0; step < STAGES - 1; ++step) {
         start(step);
     }
     float sums[TM][TN] = {};
     for (int step = 0; step < steps; ++step) {
-        __pipeline_wait_prior(STAGES - 2);
+        __pipeline_wait_prior(STAGES - 2);  // until all groups but the newest have arrived
         __syncthreads();  // this step is there for all, and all are done with the one before
         start(step + STAGES - 1);
         const Stage& from = stages[step % STAGES];

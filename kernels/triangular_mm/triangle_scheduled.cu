@@ -1,10 +1,10 @@
 // triangle_scheduled: a block only for every tile that has something to sum, the longest sums first.
 //   changed    against double_buffered.cu: a 1-D grid counts the tiles on and below the diagonal from the lower left
 //              corner, one diagonal after the other; a block also writes the zeros of its tile's mirror image
-//   launch     1-D grid of T(T + 1) / 2 blocks for T = ceil(N / 128), of 256 threads, 16.2 KiB of shared memory
+//   launch     1-D grid of T(T + 1) / 2 blocks for T = ceil(N / 128), of 256 threads, 16.25 KiB of shared memory
 //   needs      compute capability 7.5
 //   the line   `corner_of<BM, BN>(blockIdx.x, squares)`: 528 blocks instead of 1024 at N = 4096, in falling order of
-//              work
+//              work, where double_buffered orders rows of tiles alone
 //   predicted  0.53 ms on an H100: short sums come last and fill the gaps that long ones leave
 //   precision  float32 products and sums
 

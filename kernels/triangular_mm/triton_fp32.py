@@ -1,11 +1,11 @@
-"""triton_fp32: tiles of 128 x 64 in 15 lines of Triton, products and sums in float32.
+"""triton_fp32: tiles of 128 x 64 in 13 lines of Triton, products and sums in float32.
 
-changed    against triangle_scheduled.cu: the compiler stages the tiles and deals the sums to threads; the
-           grid is the full square
+changed    against double_buffered.cu: the compiler stages the tiles, three steps in flight (num_stages), and deals
+           the sums to threads
 launch     grid of ceil(N / BM) x ceil(N / BN) programs of 8 warps; Triton chooses what a thread owns, the layout of
            shared memory, the asynchronous copies and their barriers
 needs      compute capability 8.0
-the line   `tl.dot(a, b, sums, input_precision="ieee")`: without the last word the tensor cores round both to TF32
+the line   `tl.dot(a, b, sums, input_precision="ieee")`: without the last word the tensor cores cut both to TF32
 predicted  0.75 ms on an H100: multiply-adds at half the peak, as of a tile whose masks are asked in every step
 precision  float32 products and sums
 """

@@ -1,9 +1,10 @@
 // vector_loads: four floats a read and a store, from and to global and shared memory.
 //   changed    against register_2d.cu: a thread reads 16 bytes of either tile at once, and its 8 rows and 8 columns are
 //              two times four neighbours, so 4 reads of shared memory replace 16 and 16 stores of C replace 64
-//   launch     2-D grid of ceil(N / 128) x ceil(N / 128) blocks of 256 threads, 8.2 KiB of shared memory
+//   launch     2-D grid of ceil(N / 128) x ceil(N / 128) blocks of 256 threads, 8.125 KiB of shared memory
 //   needs      compute capability 7.5
-//   the line   `read_four(a, &from.a[k][row])` in vector_tiles.cuh: one instruction for four words
+//   the line   `read_four(a, &from.a[k][row])` in vector_tiles.cuh: one instruction for four words.
+//              The 4 reads take 6 passes, counted there; the compiler left register_2d 10 reads of its 16
 //   predicted  0.62 ms on an H100: 6 clocks of shared memory for 16 of multiply-adds; what is left is the wait for
 //              global memory in every step, which the second block of a multiprocessor hides in part
 //   precision  float32 products and sums
@@ -15,7 +16,7 @@ __global__ void __launch_bounds__(THREADS, 2)
 triangular_mm_kernel(const float* __restrict__ A, const float* __restrict__ B, float* __restrict__ C, const int64_t N,
                      const bool aligned) {
     __shared__ __align__(16) Stage stage;
-    const int row0 = (gridDim.y - 1 - blockIdx.y) * BM;  // longest sums start first
+    const int row0 = (gridDim.y - 1 - blockIdx.y) * BM;  // the rows with the longest sums start first
     const int col0 = blockIdx.x * BN;
     const int row = threadIdx.x / ACROSS * FLOATS;
     const int col = threadIdx.x % ACROSS * FLOATS;

@@ -38,6 +38,15 @@ def test_the_table_tells_every_way_that_was_measured_and_every_step() -> None:
     assert {name for name, *_ in ROW.findall(README)} == set(H200) | set(WAYS) | set(STEPS)
 
 
+def test_every_step_has_a_row_that_names_where_it_starts() -> None:
+    rows = dict(re.findall(r"^\| `(\w+)`[^|]* \|[^|]*\|([^|]*)\|[^|]*\|$", README, re.MULTILINE))
+    assert set(rows) == set(STEPS)
+    started = {name: re.findall(r"\(`(\w+)`\)", cell) for name, cell in rows.items()}
+    assert started.pop("naive") == []
+    assert started == {name: [start] for name, start in ladder_table.BEFORE.items()}
+    assert set(ladder_table.BEFORE.values()) <= set(STEPS)
+
+
 def test_the_table_is_the_one_that_the_command_writes() -> None:
     assert ladder_table.written(README) == README
     assert ladder_table.written(README.replace("| `eager` | 2", "| `eager` | 3")) == README
