@@ -73,6 +73,8 @@ def fake_cuda(compute_capability: int) -> None:
         "current_device": lambda: 0,
         "set_device": lambda device: None,  # noqa: ARG005
         "device": nullcontext,
+        "device_of": nullcontext,
+        "_DeviceGuard": nullcontext,
         "synchronize": lambda device=None: None,  # noqa: ARG005
         "empty_cache": lambda: None,
         "current_stream": lambda device=None: stream,  # noqa: ARG005

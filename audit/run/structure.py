@@ -20,6 +20,8 @@ from audit.run.structures_of_rows import (
     ASCENDING,
     DESCENDING,
     DISTINCT,
+    HALVES,
+    LOGARITHMS_OF_SHARES,
     ONE_HOT,
     PERMUTATION,
     SHARES,
@@ -30,7 +32,10 @@ from audit.run.transforms import is_real
 
 Flat = list[Any]
 """The leaves of arguments, see `containers`."""
-KINDS = (ONE_HOT, PERMUTATION, DISTINCT, ASCENDING, DESCENDING, DEFINITE, SYMMETRIC, *SHARES, *UNITS)
+KINDS = (
+    ONE_HOT, PERMUTATION, DISTINCT, ASCENDING, DESCENDING, DEFINITE, SYMMETRIC, *SHARES, *UNITS, LOGARITHMS_OF_SHARES,
+    HALVES,
+)  # fmt: skip
 """In the order in which they are restored."""
 ORDERS = (ASCENDING, DESCENDING, SYMMETRIC)
 """Structures that the same numbers lack in another order."""
@@ -215,9 +220,11 @@ def reordered(own: torch.Tensor, order: Structure, generator: torch.Generator) -
 
 
 def mixes(columns: Sequence[torch.Tensor]) -> bool:
-    """Return whether numbers between those of two draws have the structure that the draws have: not unit vectors."""
+    """Return whether numbers between those of two draws have the structure that the draws have: unit vectors and
+    logarithms of shares have not."""
     return not any(
-        all(_taken(x) and one.holds(x) for x in columns) and sum(map(one.chance, columns)) < BELIEVED for one in UNITS
+        all(_taken(x) and one.holds(x) for x in columns) and sum(map(one.chance, columns)) < BELIEVED
+        for one in (*UNITS, LOGARITHMS_OF_SHARES)
     )
 
 

@@ -15,6 +15,10 @@ import torch
 ROUNDINGS = {torch.float16: 4, torch.bfloat16: 4}
 """Epsilons by which a sum of shares of that type may differ from 1; MORE_ROUNDINGS of other types."""
 MORE_ROUNDINGS = 32
+MOST_OF_A_SHARE = 100.0
+"""The most that a share is taken for whose logarithm was changed: those of large ones are infinite."""
+OF_LOGARITHMS = 4
+"""How many times as much a sum may differ of which the logarithms of its shares are known."""
 FIRST, MOST_COMPARED = 4096, 1 << 16
 """Numbers to look at before a large tensor is read, and to look for equal ones among."""
 MOST_SORTED = 1 << 22
@@ -243,3 +247,51 @@ SHARES = tuple(_norm(1, dim) for dim in (-1, -2, -3, -4))
 """Rows whose sum is 1."""
 UNITS = tuple(_norm(2, dim) for dim in (-1, -2, -3, -4))
 """Rows whose sum of squares is 1."""
+
+
+def _is_share_of_one(x: torch.Tensor) -> bool:
+    if not x.is_floating_point() or not _has_rows(x) or not bool((_rows(x)[0, :FIRST] <= 0).all()):
+        return False
+    sums = (part.double().exp().sum(-1) for part in (_rows(x)[:1], _rows(x)))
+    return all(bool(((one - 1.0).abs() <= OF_LOGARITHMS * _slack(x, 1)).all()) for one in sums)
+
+
+def _logarithms(x: torch.Tensor, own: torch.Tensor) -> torch.Tensor:
+    """Change the shares behind the logarithms as those of a sum: a single one, or all of them."""
+    if changed_alone(x, own) is None:
+        return x.double().log_softmax(-1).to(x.dtype)
+    shares = x.double().exp().clamp(max=MOST_OF_A_SHARE)
+    return _made_one(shares, own.double().exp(), power=1, dim=-1).log().to(x.dtype)
+
+
+LOGARITHMS_OF_SHARES = Structure(
+    "logarithms of a sum 1 along dimension -1",
+    _is_share_of_one,
+    lambda x: _chance_of_one(x.exp(), power=1, dim=-1),
+    _logarithms,
+)
+
+
+def _halves(x: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor]:
+    left, right = x.unflatten(-1, (2, -1)).unbind(-2)
+    return left, right
+
+
+def _repeats(x: torch.Tensor) -> bool:
+    return _has_rows(x) and x.shape[-1] % 2 == 0 and all(torch.equal(*_halves(part)) for part in (_rows(x)[:1], x))
+
+
+def _chance_of_halves(x: torch.Tensor) -> float:
+    """Return the chance that as many pairs of the numbers are equal."""
+    return x.numel() / 2 * math.log(share_of_equal(_halves(x)[0].reshape(-1)[:MOST_COMPARED]) or 1 / x.numel())
+
+
+def _repeated(x: torch.Tensor, own: torch.Tensor) -> torch.Tensor:
+    """Repeat the half with a single changed element; else the first half."""
+    at = changed_alone(x, own)
+    half = _halves(x)[0 if at is None else at % x.shape[-1] // (x.shape[-1] // 2)]
+    return torch.cat([half, half], -1)
+
+
+HALVES = Structure("equal halves", _repeats, _chance_of_halves, _repeated)
+"""Rows whose second half repeats the first, as in the tables of rotary embeddings."""

@@ -13,6 +13,8 @@ import inspect
 from collections.abc import Callable
 from typing import Any
 
+import numpy as np
+
 from audit.run.triton_replay import Replayed
 
 
@@ -61,6 +63,19 @@ def _checked(plain: Callable[..., Any]) -> Callable[..., None]:
     return function
 
 
+def _argument(interpreter: Any) -> Callable[[Any], Any]:
+    """Return how an argument comes to a kernel: a float as a scalar of float32, as compiled code takes it."""
+    plain, language = interpreter._implicit_cvt, interpreter.tl
+
+    def function(argument: Any) -> Any:
+        if not isinstance(argument, float):
+            return plain(argument)
+        handle = interpreter.TensorHandle(np.array([argument], dtype=np.float32), language.float32)
+        return language.tensor(handle, language.float32)
+
+    return function
+
+
 class Patches:
     """The replaced functions of the module `triton.runtime.interpreter`."""
 
@@ -76,6 +91,7 @@ class Patches:
         interpreter._patch_lang = self._language_of
         interpreter._patch_lang_tensor = self._tensor
         interpreter._patch_builtin = self._builtin
+        interpreter._implicit_cvt = _argument(interpreter)
         interpreter._get_np_dtype = _by_name(interpreter._get_np_dtype)
         self._language.tensor.__init__ = _of_type(self._language.tensor.__init__)
         interpreter.TensorHandle.__init__ = _checked(interpreter.TensorHandle.__post_init__)

@@ -187,6 +187,15 @@ def test_a_loop_over_an_argument_runs(workers: Workers, tmp_path: Path) -> None:
     assert value(tmp_path) == [0, 2, 4, 6, 8, 10]
 
 
+def test_a_float_is_a_scalar_of_float32_and_a_launch_has_what_wrappers_print(workers: Workers, tmp_path: Path) -> None:
+    call = "with torch.cuda._DeviceGuard(x.device.index), torch.cuda.device_of(x):\n        "
+    call += "k = twice[(2,)](x, y, 6, 0.1, block=4)\n    assert k.n_spills == 0"
+    text = source(call).replace("n, block", "n, eps, block")
+    reply = asked(workers, tmp_path, text.replace("2 *", "(1e9 * eps.to(tl.float64) - 1e8) *"))
+    assert reply.finished, reply.detail
+    assert value(tmp_path)[1] == pytest.approx(1e9 * float(torch.tensor(0.1)) - 1e8)
+
+
 @pytest.mark.parametrize(
     ("body", "kinds"),
     [

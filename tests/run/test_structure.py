@@ -69,6 +69,10 @@ HAVE: dict[str, Draw] = {
     "norm 1 along dimension -1": lambda generator: torch.nn.functional.normalize(
         torch.randn(20, 30, generator=generator), dim=-1
     ),
+    "logarithms of a sum 1 along dimension -1": lambda generator: torch.randn(20, 30, generator=generator).log_softmax(
+        -1
+    ),
+    "equal halves": lambda generator: torch.randn(5, 12, generator=generator).repeat(1, 2).cos(),
 }
 
 
