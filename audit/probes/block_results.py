@@ -59,15 +59,15 @@ def compared_part(
     """Return the evidence about the elements in `kept`, compared within `times` the tolerance."""
     if not kept.any():
         raise Unsupported("elements of the result that the blocks run at the claimed shape write")
-    compared, last = _compared(target, call, case, kept, times=times), event["launches"][-1]
+    found, last = compared(target, call, case, kept, times=times), event["launches"][-1]
     seen: Observed = {
         "shape": dict(case.shape),
         "blocks_run": last["blocks_run"],
         "blocks": math.prod(last["grid"]),
         "elements_compared": int(np.count_nonzero(kept)),
-        **compared.evidence(),
+        **found.evidence(),
     }
-    if compared.right:
+    if found.right:
         return seen
     undefined = undefined_beside(target, target.middle) if target.cases else None
     adds = block_calls.is_whole(event) and any(launch["atomics"] for launch in event["launches"])
@@ -91,7 +91,7 @@ def _in_orders(target: Target, case: Case) -> Observed:
         except AuditError:
             return {"in_one_order": True}
         every = np.ones(case.expected.shape, dtype=bool)
-        if block_calls.why_not(event, case) is not None or _compared(target, call, case, every, times=FAR).right:
+        if block_calls.why_not(event, case) is not None or compared(target, call, case, every, times=FAR).right:
             return {"in_one_order": True}
     return {"orders": len(target.orders)}
 
@@ -125,7 +125,7 @@ def _right_ones(target: Target, case: Case, *, blocks: int, kept: npt.NDArray[np
                 yield True
                 continue
             written = kept & np.asarray(~call.holding(pattern)).reshape(case.expected.shape)
-            yield not written.any() or _compared(target, call, case, written).right
+            yield not written.any() or compared(target, call, case, written).right
 
 
 def in_another_order(target: Target, case: Case) -> Observed:
@@ -137,9 +137,9 @@ def in_another_order(target: Target, case: Case) -> Observed:
         return {}
     if block_calls.why_not(event, case) is not None:
         return {}
-    compared = _compared(target, call, case, np.ones(case.expected.shape, dtype=bool), times=FAR)
+    found = compared(target, call, case, np.ones(case.expected.shape, dtype=bool), times=FAR)
     line = event["launches"][-1]["line"]
-    return {} if compared.right else {"other_order": order, "line": line, **compared.evidence()}
+    return {} if found.right else {"other_order": order, "line": line, **found.evidence()}
 
 
 def follows_fresh_shared(target: Target, case: Case, first: Call, *, blocks: int) -> int | None:
@@ -161,7 +161,7 @@ def same(first: Call, second: Call) -> npt.NDArray[np.bool_]:
     return kept
 
 
-def _compared(target: Target, call: Call, case: Case, kept: npt.NDArray[np.bool_], *, times: float = 1.0) -> Comparison:
+def compared(target: Target, call: Call, case: Case, kept: npt.NDArray[np.bool_], *, times: float = 1.0) -> Comparison:
     """Compare as if every other element were right; the scale is that of the whole result."""
     tolerance = target.tolerance.model_copy(update={"relative": times * target.tolerance.relative})
     got = call.values().reshape(case.expected.shape)

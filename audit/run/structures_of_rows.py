@@ -273,7 +273,7 @@ LOGARITHMS_OF_SHARES = Structure(
 
 
 def _halves(x: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor]:
-    left, right = x.unflatten(-1, (2, -1)).unbind(-2)
+    left, right = x.reshape(*x.shape[:-1], 2, -1).unbind(-2)
     return left, right
 
 

@@ -215,13 +215,20 @@ def test_a_few_blocks_that_are_stopped_are_no_answer(tmp_path: Path, monkeypatch
 
 
 @pytest.mark.parametrize(
-    ("value", "graded", "outcome", "inputs"),
-    [(0.0, 0.0, "pass", ""), (9.0, 0.0, "fail", ""), (0.0, 9.0, "fail", ", graded inputs")],
+    ("value", "graded", "reference", "outcome", "inputs"),
+    [
+        (0.0, 0.0, True, "pass", ""),
+        (9.0, 0.0, True, "fail", ""),
+        (0.0, 9.0, True, "fail", ", graded inputs"),
+        (0.0, 9.0, False, "pass", ""),
+    ],
 )
 def test_a_smaller_shape_that_counts_is_run_whole_where_the_claimed_one_gives_no_answer(
-    value: float, graded: float, outcome: str, inputs: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """The importer's first candidate has the residue and the divisors of the claimed size."""
+    value: float, graded: float, reference: bool, outcome: str, inputs: str, tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:  # fmt: skip
+    """The importer's first candidate has the residue and the divisors of the claimed size. Nothing follows from inputs
+    at which the reference is wrong too."""
     shapes = {"claimed": {"N": 1 << 20}, "emulated_by": "importer", "emulated": ({"N": 4096}, {"N": 8}), "others": ()}
     made, asked = target(tmp_path, "k<<<1024, 4>>>(x);"), list[int]()
     made.claim.shapes, made.claim.variant = SimpleNamespace(**shapes), [made.variant]  # type: ignore[misc, assignment]
@@ -252,6 +259,7 @@ def test_a_smaller_shape_that_counts_is_run_whole_where_the_claimed_one_gives_no
     monkeypatch.setattr(claimed_shape, "_cases", cases)
     monkeypatch.setattr(claimed_shape, "parts", parts)
     monkeypatch.setattr(claimed_blocks, "at_middle", lambda _: {})
+    monkeypatch.setattr(claimed_blocks, "_reference_is_right", lambda *_, **__: reference)
     found = answer.ask(claimed_blocks, made)
     assert (found.outcome, found.claimed, asked) == (outcome, True, [-1] if value else [-1, -1])
     assert f"N=4096, a smaller shape that counts for the claim{inputs}: 100 of 100 blocks run" in found.summary
