@@ -74,7 +74,9 @@ def review_source(
     return findings + _of_rules([each for each in result if each.rule.name != GEOMETRY], target)
 
 
-def review_python(text: str, *, target: str, precision: str = "fp32", advice: bool = False) -> list[Finding]:
+def review_python(
+    text: str, *, target: str, precision: str = "fp32", advice: bool = False, entry: str = ""
+) -> list[Finding]:
     """Ask the Python rules about one variant, and the CUDA rules about the CUDA sources in its strings.
 
     One more finding says where it reaches the process that checks it. Arguments as for `review_source`. What is not
@@ -85,7 +87,7 @@ def review_python(text: str, *, target: str, precision: str = "fp32", advice: bo
     except SyntaxError as error:
         where = f" (line {error.lineno})" if error.lineno else ""
         return [Finding(probe=REVIEW, target=target, outcome="skip", summary=f"not valid Python{where}: {error.msg}")]
-    reached = reach.finding(text, target=target)
+    reached = reach.finding(text, target=target, entry=entry)
     return [*_of_rules(_described(found, precision, advice), target), *([reached] if reached else [])]
 
 

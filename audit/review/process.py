@@ -84,10 +84,7 @@ def _answered(request: dict[str, Any], seconds: int) -> Sequence[Finding | Chang
     if "proved" in request:
         proved = [Finding.model_validate_json(json.dumps(one)) for one in request["proved"]]
         return (propose_python if request["python"] else propose)(request["text"], proved)
-    if request.pop("python"):
-        del request["entry"]
-        return review_python(**request)
-    return review_source(**request)
+    return (review_python if request.pop("python") else review_source)(**request)
 
 
 def main(seconds: int, most_bytes: int) -> None:

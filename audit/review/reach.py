@@ -39,13 +39,15 @@ class Reach:
     construct: str
 
 
-def finding(text: str, *, target: str) -> Finding | None:
+def finding(text: str, *, target: str, entry: str = "") -> Finding | None:
     """Return the error that keeps a variant from passing; None where the source stays within the allowlist.
+
+    `entry` is the function that is claimed, if one is named.
 
     A text that is not Python does not load, and other findings say so.
     """
     try:
-        return _error(reaches(text), target)
+        return _error(reaches(text, entry), target)
     except SyntaxError:
         return None
 
@@ -70,9 +72,9 @@ def _error(found: list[Reach], target: str) -> Finding | None:
     )
 
 
-def reaches(text: str) -> list[Reach]:
+def reaches(text: str, entry: str = "") -> list[Reach]:
     """Return the constructs outside of the allowlist, once a line, in order. Raises SyntaxError: it is not Python."""
-    return sorted({*_encoding(text), *_Source(text).found()})
+    return sorted({*_encoding(text), *_Source(text, entry).found()})
 
 
 def _encoding(text: str) -> Iterator[Reach]:

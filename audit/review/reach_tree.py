@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import ast
+import re
+from collections.abc import Iterable, Mapping
 from functools import cached_property
 
 from audit.review.python_reading import PythonReading
@@ -11,19 +13,34 @@ from audit.review.python_tree import FunctionNode, imports, inside, path, stored
 _MAIN = "__name__ == '__main__'"
 
 
-class Tree(PythonReading):
-    """A parsed source without the body of `if __name__ == "__main__"`, since a variant has another name."""
+_TEST = re.compile(r"(?:test|bench|main)\w*")
 
-    def __init__(self, text: str) -> None:
+
+class Tree(PythonReading):
+    """A parsed source without what does not run: the body of `if __name__ == "__main__"`, since a variant has another
+    name, and that of a test which nothing else in the file names, as a name, an attribute or within a text."""
+
+    def __init__(self, text: str, entry: str = "") -> None:
         super().__init__(text)
         self._locals: dict[ast.AST, set[str]] = {}
-        self.every: list[ast.AST] = [self.tree]
-        for node in self.every:  # grows while it is walked
-            self.every += (
-                node.orelse
-                if isinstance(node, ast.If) and ast.unparse(node.test) == _MAIN
-                else ast.iter_child_nodes(node)
-            )
+        plain = (one for one in self.tree.body if isinstance(one, FunctionNode) and not one.decorator_list)
+        tests = {one.name: one for one in plain if _TEST.fullmatch(one.name) and one.name != entry}
+        names = _names(self._walked(tests))
+        while named := tests.keys() & names:
+            names = _names(node for name in named for node in ast.walk(tests.pop(name)))
+        self.every = self._walked(tests)
+
+    def _walked(self, tests: Mapping[str, ast.AST]) -> list[ast.AST]:
+        """Return every node, outer ones first, of those tests what is evaluated where they are defined."""
+        found: list[ast.AST] = [self.tree]
+        for node in found:  # grows while it is walked
+            if isinstance(node, FunctionNode) and node is tests.get(node.name):
+                found += [node.args, *([node.returns] if node.returns else [])]
+            elif isinstance(node, ast.If) and ast.unparse(node.test) == _MAIN:
+                found += node.orelse
+            else:
+                found += ast.iter_child_nodes(node)
+        return found
 
     @cached_property
     def bound(self) -> dict[str, str]:
@@ -88,6 +105,18 @@ class Tree(PythonReading):
             outer = {name for one in inside(function, ast.Global) for name in one.names}
             self._locals[function] = (given | stored_names(ast.walk(function)).keys()) - outer
         return self._locals[function]
+
+
+def _names(nodes: Iterable[ast.AST]) -> set[str]:
+    """Return the names, attributes and words of texts among nodes."""
+    found: set[str] = set()
+    for node in nodes:
+        match node:
+            case ast.Name(id=name) | ast.Attribute(attr=name):
+                found.add(name)
+            case ast.Constant(value=str(text)):
+                found.update(re.findall(r"\w+", text))
+    return found
 
 
 def _resolved(node: ast.AST, bound: dict[str, str]) -> str:

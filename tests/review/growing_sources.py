@@ -243,6 +243,7 @@ PYTHON: dict[str, Family] = {
         "a0 = 'x'\n" + "".join(f"a{i} = a{i - 1} + a{i - 1}\n" for i in range(1, size // 12))
     ),
     "functions": _repeated("def f@(x):\n  return x\n"),
+    "tests": _repeated("def test@():\n  test@0()\n"),
     "methods": _repeated("  def f@(self, x):\n    self.a += 1\n    return self.a\n", "class Model:\n"),
     "classes": _repeated("class A@:\n  def forward(self, x):\n    return x\n"),
     "calls": _repeated("    torch.relu(x)\n", _FORWARD),

@@ -154,6 +154,28 @@ def test_stays(text: str) -> None:
     assert finding(text, target="x") is None
 
 
+TEST = "def {name}():\n    import time\n    print(time.time())\ndef forward(x):\n    return x\n"
+
+
+@pytest.mark.parametrize(
+    ("text", "entry", "found"),
+    [
+        (TEST.format(name="test1"), "forward", []),
+        (TEST.format(name="bench_all") + "if __name__ == '__main__':\n    bench_all()", "forward", []),
+        (TEST.format(name="test1") + "def test2():\n    test1()", "forward", []),
+        (TEST.format(name="test1"), "test1", ["time.time"]),
+        (TEST.format(name="test1").replace("return x", "return test1()"), "", ["time.time"]),
+        (TEST.format(name="test1") + "f = 'test1()'", "", ["time.time"]),
+        (TEST.format(name="test1") + "def test2():\n    test1()\ntest2()", "", ["time.time"]),
+        (TEST.format(name="helper"), "", ["time.time"]),
+        ("def test1(x=eval('1')): pass", "", ["eval"]),
+        ("@run\ndef test1(): eval('1')", "", ["eval"]),
+    ],
+)
+def test_a_test_that_nothing_names_is_not_run(text: str, entry: str, found: list[str]) -> None:
+    assert [one.construct for one in reaches(text, entry)] == found
+
+
 def test_finding_keeps_a_variant_from_passing() -> None:
     found = finding("import torch\nimport gc\ngc.collect()\n" + "import gc\n" * 50, target="x")
     assert found is not None
