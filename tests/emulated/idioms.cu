@@ -4,7 +4,9 @@
 #include <ATen/cuda/CUDAContext.h>
 #include <ATen/cuda/CUDAEvent.h>
 #include <c10/cuda/CUDACachingAllocator.h>
+#include <ATen/cuda/DeviceUtils.cuh>
 #include <c10/cuda/CUDAException.h>
+#include <c10/cuda/CUDAFunctions.h>
 #include <cuda.h>
 #include <cuda_fp16.h>
 #include <cuda_runtime.h>
@@ -229,7 +231,28 @@ at::Tensor no_kernel(at::Tensor x) {
   return torch::full({1}, static_cast<int>(cudaLaunchKernel(address, dim3(1), dim3(1), nullptr, 0, nullptr)));
 }
 
+template <typename T, int N>
+struct Storage {
+  T values[N];
+};
+__global__ void rotate_kernel(const float* x, float* y) {
+  extern __shared__ char storage[];
+  auto& held = reinterpret_cast<Storage<float, 32>&>(storage);
+  auto* same = reinterpret_cast<float(*)[32]>(&storage);
+  held.values[threadIdx.x] = x[blockIdx.x * 32 + threadIdx.x];
+  __syncwarp();
+  float next = WARP_SHFL((*same)[threadIdx.x], (threadIdx.x + 1) % 32);
+  y[blockIdx.x * 32 + threadIdx.x] = next + 0 * WARP_SHFL_XOR(WARP_SHFL_DOWN(WARP_SHFL_UP(next, 1), 1), 16, 32);
+}
+torch::Tensor rotate(torch::Tensor x) {
+  C10_CUDA_CHECK(c10::cuda::MaybeSetDevice(x.get_device()));
+  auto y = torch::empty_like(x);
+  rotate_kernel<<<x.numel() / 32, 32, 32 * sizeof(float)>>>(x.data_ptr<float>(), y.data_ptr<float>());
+  return y;
+}
+
 PYBIND11_MODULE(TORCH_EXTENSION_NAME, m) {
+  m.def("rotate", &rotate);
   m.def("softmax", &softmax, "Softmax (CUDA)");
   m.def("argmin", &argmin);
   m.def("map", &map);

@@ -17,6 +17,7 @@ CASES = {
     "cached_half": "x = torch.randn(50).half(); got, want = f['cached'](x), x",
     "cached_bfloat16": "x = torch.randn(50).bfloat16(); got, want = f['cached'](x), x",
     "tile": "x = torch.randn(16, 16); got, want = f['tile'](x), x",
+    "rotate": "x = torch.randn(4, 32); got, want = f['rotate'](x), x.roll(-1, 1)",
     "by_address": "x = torch.randn(100); got, want = f['by_address'](x, True), x",
     "by_address_plain": "x = torch.randn(100); got, want = f['by_address'](x, False), x / 2",
     "no_kernel": "got, want = f['no_kernel'](torch.randn(4)), torch.tensor([98])",  # cudaErrorInvalidDeviceFunction

@@ -84,10 +84,12 @@ def test_dynamic_shared_memory() -> None:
     body = _body("__global__ void k() { extern __shared__ __align__(16) char s[]; extern __shared__ T r[][8]; }")
     assert body == (
         "__global__ void k() { extern char cuemu_extern_array_s[]; "
-        "char* s = static_cast<char*>(::cuemu::dynamic_shared()); "
+        "char (&s)[] = *static_cast<char (*)[]>(::cuemu::dynamic_shared()); "
         "extern T cuemu_extern_array_r[][8]; typedef T cuemu_type_2[8]; "
-        "cuemu_type_2* r = static_cast<cuemu_type_2*>(::cuemu::dynamic_shared()); }"
+        "cuemu_type_2 (&r)[] = *static_cast<cuemu_type_2 (*)[]>(::cuemu::dynamic_shared()); }"
     )
+    copied = _body("__global__ void k() { extern __shared__ char s[]; each([=](int i) { s[i] = 0; }); }")
+    assert "char* s = static_cast<char*>(::cuemu::dynamic_shared());" in copied, "no lambda copies an array of no size"
 
 
 def test_shared_memory_at_namespace_scope_is_bound_where_it_is_used() -> None:
@@ -100,11 +102,11 @@ def test_shared_memory_at_namespace_scope_is_bound_where_it_is_used() -> None:
     assert lines[1] == "extern char cuemu_extern_array_raw[]; static ::cuemu::DynamicShared<char> raw;"
     assert lines[3] == "typedef int cuemu_type_2 [4]; struct cuemu_tag_2;"
     assert lines[5] == (
-        "__global__ void both() { char* raw = static_cast<char*>(::cuemu::dynamic_shared()); "
+        "__global__ void both() { char (&raw)[] = *static_cast<char (*)[]>(::cuemu::dynamic_shared()); "
         "cuemu_type_2& count = ::cuemu::shared<cuemu_type_2, struct cuemu_tag_2>(); count[0] = raw[0]; }"
     )
     assert lines[6] == "__global__ void none(int* raw) { raw[0] = x.count; }"
-    assert lines[7].count("raw =") == 1
+    assert lines[7].count("raw)[] =") == 1
 
 
 def test_shared_memory_in_a_function_that_the_grammar_lost() -> None:

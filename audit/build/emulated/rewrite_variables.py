@@ -1,8 +1,7 @@
 """Rewrite the variables of the device: shared memory, and those at file scope, which tell the runtime their places.
 
-Shared memory becomes a reference into the block's arena, or a pointer where the launch gives the size. C++ has no
-variables at namespace scope that belong to the running block, so each function that uses one gets its own reference or
-pointer at the start of its body. An `extern` array is one entity in its namespace wherever it is declared: nvcc refuses
+Shared memory becomes a reference into the block's arena. C++ has no variables at namespace scope that belong to the
+running block, so each function that uses one gets its own reference at the start of its body. An `extern` array is one entity in its namespace wherever it is declared: nvcc refuses
 a second type for the name, such as that of a template's other instance. A declaration that nothing uses is left behind,
 of which g++ asks the same.
 
@@ -18,7 +17,7 @@ from bisect import bisect_left
 from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass
-from functools import lru_cache
+from functools import lru_cache, partial
 
 from audit.build.emulated.edits import Edit
 from audit.build.emulated.imports import CONSTANTS
@@ -28,6 +27,7 @@ from audit.review.token_scan import LONGEST, blank_directives, matching, split_c
 DYNAMIC = "cuemu_extern_array_"
 """The beginning of the name by which g++ compares the types of `extern` arrays."""
 _IDENTIFIER = re.compile(r"(?<![.\w])(?<!->)[A-Za-z_]\w*")
+_BY_COPY = re.compile(r"\[\s*=")
 _MOST = 8  # declarations of one name outside functions; a compiler takes no second one
 _OUTSIDE = re.compile(r"(?:\bnamespace(?:\s+[\w:]+)?|\bextern\s*\"\s*\")\s*\Z")
 
@@ -44,13 +44,13 @@ class _Variable:
 
 def shared(source: CudaSource) -> Iterator[Edit]:
     """Yield the edits for every declaration. Types are numbered in the file, so that no two share a slot."""
-    number = 0
+    number, by_copy = 0, _BY_COPY.search(source.masked) is not None
     uses: _Uses | None = None
     for declaration in source.shared:
         variables = []
         for index in range(len(declaration.names_and_dims)):
             number += 1
-            make = _dynamic if declaration.dynamic else _static
+            make = partial(_dynamic, by_copy=by_copy) if declaration.dynamic else _static
             variables.append(make(declaration, index, _suffix(source, declaration, index, number)))
         if at_namespace_scope(source, declaration.start):
             text = [each.before for each in variables] + [each.placeholder for each in variables]
@@ -76,14 +76,19 @@ def _static(declaration: SharedDeclaration, index: int, suffix: str) -> _Variabl
     return _Variable(name, before, local, placeholder=f"struct cuemu_tag_{suffix}")
 
 
-def _dynamic(declaration: SharedDeclaration, index: int, suffix: str) -> _Variable:
+def _dynamic(declaration: SharedDeclaration, index: int, suffix: str, *, by_copy: bool) -> _Variable:
+    """A reference to an array of no known size, which a source may cast to one of another type; a pointer where
+    lambdas take what they use by copy."""
     name, dims = declaration.names_and_dims[index]
     element = _element(declaration, index)
     before = f"extern {element} {DYNAMIC}{'##' if '##' in suffix else ''}{name}{dims}"
     if inner := dims.partition("]")[2].strip():
         before += f"; typedef {element} cuemu_type_{suffix}{inner}"
         element = f"cuemu_type_{suffix}"
-    local = f"{element}* {name} = static_cast<{element}*>(::cuemu::dynamic_shared())"
+    whole = f"{element} (*)[]"
+    local = f"{element} (&{name})[] = *static_cast<{whole}>(::cuemu::dynamic_shared())"
+    if by_copy:
+        local = f"{element}* {name} = static_cast<{element}*>(::cuemu::dynamic_shared())"
     return _Variable(name, before, local, placeholder=f"static ::cuemu::DynamicShared<{element}> {name}")
 
 

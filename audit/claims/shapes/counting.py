@@ -28,7 +28,7 @@ MOST_WORK, MOST_WORK_OTHER, MOST_WORK_CLAIMED = 1 << 25, 1 << 22, 1 << 19
 """Elements and multiplications of a call on the emulated device, at a smaller shape that counts, at one that does not,
 and at the claimed one where a smaller one counts too: it runs some ten million a second, and probes make a hundred
 calls."""
-INTERPRETED = 32
+INTERPRETED = 4
 """How many times slower Triton's interpreter is."""
 
 

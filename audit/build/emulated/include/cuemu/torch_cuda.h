@@ -76,6 +76,10 @@ using at::cuda::OptionalCUDAGuard;
 using at::cuda::setCurrentCUDAStream;
 inline void device_synchronize() {}
 inline void set_device(std::int64_t) {}
+inline int ExchangeDevice(std::int64_t) { return 0; }
+inline int MaybeExchangeDevice(std::int64_t) { return 0; }
+inline cudaError_t SetDevice(std::int64_t) { return cudaSuccess; }
+inline cudaError_t MaybeSetDevice(std::int64_t) { return cudaSuccess; }
 
 namespace CUDACachingAllocator {
 template <class Memory>
