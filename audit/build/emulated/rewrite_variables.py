@@ -1,9 +1,9 @@
 """Rewrite the variables of the device: shared memory, and those at file scope, which tell the runtime their places.
 
 Shared memory becomes a reference into the block's arena. C++ has no variables at namespace scope that belong to the
-running block, so each function that uses one gets its own reference at the start of its body. An `extern` array is one entity in its namespace wherever it is declared: nvcc refuses
-a second type for the name, such as that of a template's other instance. A declaration that nothing uses is left behind,
-of which g++ asks the same.
+running block, so each function that uses one gets its own reference at the start of its body. An `extern` array is one
+entity in its namespace wherever it is declared: nvcc refuses a second type for the name, such as that of a template's
+other instance. A declaration that nothing uses is left behind, of which g++ asks the same.
 
 Behind its declaration each variable at file scope tells the runtime its place, and gaps follow it that nothing may
 touch (`include/cuemu/variables.h`). Members of classes, templates, variables in functions and those that a macro

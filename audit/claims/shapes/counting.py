@@ -24,10 +24,10 @@ FEW = (8, 4, 2)
 FEWEST = 2
 """No size is proposed below it where the claimed one is larger."""
 MOST_CANDIDATES = 8
-MOST_WORK, MOST_WORK_OTHER, MOST_WORK_CLAIMED = 1 << 25, 1 << 22, 1 << 19
+MOST_WORK, MOST_WORK_OTHER, MOST_WORK_CLAIMED, MOST_WORK_ALONE = 1 << 25, 1 << 22, 1 << 19, 1 << 24
 """Elements and multiplications of a call on the emulated device, at a smaller shape that counts, at one that does not,
-and at the claimed one where a smaller one counts too: it runs some ten million a second, and probes make a hundred
-calls."""
+and at the claimed one where a smaller one counts too, and where none does: it runs some ten million a second, and
+probes make a hundred calls."""
 INTERPRETED = 4
 """How many times slower Triton's interpreter is."""
 
@@ -116,7 +116,7 @@ def first_that_fits(scopes: Sequence[Scope], work: Sequence[int | None], *, slow
         work: elements and multiplications of a call at each; None where not known.
         slower: how many times slower than compiled ones the device runs these kernels.
     """
-    claimed = MOST_WORK_CLAIMED if "kept" in scopes else MOST_WORK_OTHER
+    claimed = MOST_WORK_CLAIMED if "kept" in scopes else MOST_WORK_ALONE
     bounds: dict[Scope, int] = {"other": MOST_WORK_OTHER, "claimed": claimed}
     for place, (scope, amount) in enumerate(zip(scopes, work, strict=True)):
         if amount is not None and slower * amount <= bounds.get(scope, MOST_WORK):
