@@ -105,4 +105,5 @@ def test_the_first_whose_work_fits() -> None:
     assert first_that_fits(["kept", "other"], [1 << 25, 1], slower=2) == 1
     assert first_that_fits(["claimed", "kept"], [1 << 19, 1]) == 0
     assert first_that_fits(["claimed", "kept"], [1 << 20, 1]) == 1, "a smaller one that counts is cheaper"
-    assert first_that_fits(["claimed", "other"], [1 << 22, 1]) == 0, "no smaller one counts"
+    assert first_that_fits(["claimed", "other"], [1 << 24, 1]) == 0, "no smaller one counts"
+    assert first_that_fits(["claimed", "other"], [1 << 25, 1]) == 1
