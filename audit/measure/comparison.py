@@ -23,8 +23,8 @@ PROCESSES = 6
 NEARLY = 0.05
 """Baselines whose times differ by less than this share may change their order in the next session."""
 ELSEWHERE = 0.02
-"""The share by which the ratio of a kernel may lie outside its interval on another host with this GPU, as it was in
-388 of 390 cases; see `docs/measurement.md`."""
+"""The share by which the ratio of a kernel lay outside its interval at most on another host with the same GPU, in 388
+of 390 cases; see `docs/measurement.md`."""
 RANKS = {"fp32": 4, "split_fp16": 3, "tf32": 2, "fp16": 1, "bf16": 0}
 """Precision classes in order of the bits of the inputs that they keep: fp32 24, fp16 in two parts 22, TF32 11 in fp32's
 range, fp16 11 in its own, bf16 8."""

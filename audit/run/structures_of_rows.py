@@ -283,7 +283,7 @@ def _repeats(x: torch.Tensor) -> bool:
 
 def _chance_of_halves(x: torch.Tensor) -> float:
     """Return the chance that as many pairs of the numbers are equal."""
-    return x.numel() / 2 * math.log(share_of_equal(_halves(x)[0].reshape(-1)[:MOST_COMPARED]) or 1 / x.numel())
+    return x.numel() / 2 * math.log(max(share_of_equal(x.reshape(-1)[:MOST_COMPARED]), 1 / x.numel()))
 
 
 def _repeated(x: torch.Tensor, own: torch.Tensor) -> torch.Tensor:

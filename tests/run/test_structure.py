@@ -120,6 +120,8 @@ def test_few_elements_change_with_a_single_one(name: str, step: float) -> None:
 def test_constants_and_few_numbers_have_no_structure() -> None:
     for draw in (
         lambda _: torch.ones(64),
+        lambda _: torch.ones(2),
+        lambda _: torch.zeros(1, 2),
         lambda _: torch.full((30, 20), 1 / 20),
         lambda _: torch.eye(3),
         lambda _: torch.arange(5.0),

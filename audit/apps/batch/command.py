@@ -35,6 +35,7 @@ LEAST_FREE = 50 << 20
 """Bytes an audit may need for its record, report and log."""
 CLAIMS = "claims"
 SAME_WISH_S = 1.0
+"""Seconds in which a second signal is taken for the first one, sent twice."""
 
 
 def _seconds(text: str) -> float:

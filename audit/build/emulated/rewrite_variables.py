@@ -85,10 +85,10 @@ def _dynamic(declaration: SharedDeclaration, index: int, suffix: str, *, by_copy
     if inner := dims.partition("]")[2].strip():
         before += f"; typedef {element} cuemu_type_{suffix}{inner}"
         element = f"cuemu_type_{suffix}"
-    whole = f"{element} (*)[]"
-    local = f"{element} (&{name})[] = *static_cast<{whole}>(::cuemu::dynamic_shared())"
     if by_copy:
         local = f"{element}* {name} = static_cast<{element}*>(::cuemu::dynamic_shared())"
+    else:
+        local = f"{element} (&{name})[] = *static_cast<{element} (*)[]>(::cuemu::dynamic_shared())"
     return _Variable(name, before, local, placeholder=f"static ::cuemu::DynamicShared<{element}> {name}")
 
 

@@ -29,7 +29,8 @@ MOST_WORK, MOST_WORK_OTHER, MOST_WORK_CLAIMED, MOST_WORK_ALONE = 1 << 25, 1 << 2
 and at the claimed one where a smaller one counts too, and where none does: it runs some ten million a second, and
 probes make a hundred calls."""
 INTERPRETED = 4
-"""How many times slower Triton's interpreter is."""
+"""How many times as much the work of a call counts in Triton's interpreter, which computes blocks by NumPy: with it
+audits of 105 small cases took 1,175 s beside other work, with 32 and so at smaller shapes 1,222 s."""
 
 
 def scope_of(shape: Sizes, shapes: Shapes, numbers: Collection[int]) -> Scope:
