@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from bisect import bisect_left
 from collections.abc import Iterator
 from functools import lru_cache
 
@@ -78,9 +79,16 @@ def _refused(reading: CudaReading, function: Function) -> frozenset[str]:
     return frozenset(name for text in found for name in re.findall(r"\w+", text))
 
 
-@lru_cache(maxsize=64)
 def _refuses(reading: CudaReading, then: Node) -> bool:
-    return _REFUSAL.search(reading.source.masked, then.start_byte, then.end_byte) is not None
+    places = _refusals(reading)
+    first = bisect_left(places, then.start_byte)
+    return first < len(places) and places[first] < then.end_byte
+
+
+@lru_cache(maxsize=1)
+def _refusals(reading: CudaReading) -> list[int]:
+    """Return where the source throws or ends the process, in order: bodies of `if` may nest as deep as it is long."""
+    return [found.start() for found in _REFUSAL.finditer(reading.source.masked)]
 
 
 @rule("distributions")
