@@ -156,9 +156,9 @@ def follows_fresh_shared(target: Target, case: Case, first: Call, *, blocks: int
 
 def same(first: Call, second: Call) -> npt.NDArray[np.bool_]:
     """Return the elements that do not depend on the contents of fresh memory."""
-    same = first.raw() == second.raw()
-    kept: npt.NDArray[np.bool_] = same.all(axis=1).reshape(first.event["shape"])
-    return kept
+    alike = first.words() == second.words()
+    kept: npt.NDArray[np.bool_] = alike if alike.ndim == 1 else alike.all(axis=1)
+    return kept.reshape(first.event["shape"])
 
 
 def compared(target: Target, call: Call, case: Case, kept: npt.NDArray[np.bool_], *, times: float = 1.0) -> Comparison:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import zlib
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
@@ -70,6 +71,11 @@ class Case:
     def right(self) -> Right:
         """The right result to compare with."""
         return Right(self.expected, self.dtype, self.also, self.outputs)
+
+    @cached_property
+    def seed(self) -> int:
+        """A number of 32 bits that follows from the right result, so that it is not known before the audit."""
+        return zlib.crc32(np.ascontiguousarray(self.expected).data)
 
     def least(self, scale: Scale) -> Scale:
         """Return the larger of that scale and the known size of the result, for each output."""

@@ -8,6 +8,7 @@ the same. Every function takes arrays of either library of one shape; `want` is 
 from __future__ import annotations
 
 import math
+from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
@@ -27,6 +28,9 @@ LEAST_NUMBER = {"float16": 2.0**-24, "bfloat16": 2.0**-126, "float32": 2.0**-126
 may flush it to zero (`--use_fast_math`). For float16 the least subnormal number, since GPUs compute with those."""
 MOST_BITS = 53.0
 """The effective bits of a result without error: a float64 has no more."""
+CHUNK, CHUNK_CUDA = 1 << 18, 1 << 26
+"""Elements of one step, which fit into a core's cache, and of one on a GPU: temporary arrays of whole results cost more
+than the arithmetic, since each is mapped and cleared anew."""
 OVERFLOWING, VANISHING = 1e300, 1e-250
 """Beyond these a sum of squares has overflowed or underflowed."""
 
@@ -93,9 +97,12 @@ def right(got: Numbers, want: Numbers, *, relative: float, scale: float) -> Numb
 def moved(was: Numbers, now: Numbers, *, relative: float, least_scale: float = 0.0) -> Numbers:
     """Return where two right results differ by more than two right results for one input can. Raises NothingFinite."""
     scales = [max(least_scale, rms(one)) for one in (was, now)]
-    with np.errstate(invalid="ignore", over="ignore"):
-        near = abs(now - was) <= bounds(was, relative, scales[0]) + bounds(now, relative, scales[1])
-    return ~(same(now, was) | (near & (abs(was) < math.inf) & (abs(now) < math.inf)))
+    found = was.reshape(-1) != was.reshape(-1)
+    for part, before, after in _parts(was, now):
+        with np.errstate(invalid="ignore", over="ignore"):
+            near = abs(after - before) <= bounds(before, relative, scales[0]) + bounds(after, relative, scales[1])
+        found[part] = ~(same(after, before) | (near & (abs(before) < math.inf) & (abs(after) < math.inf)))
+    return found.reshape(was.shape)
 
 
 def needed(got: Numbers, want: Numbers) -> float | None:
@@ -109,14 +116,25 @@ def needed(got: Numbers, want: Numbers) -> float | None:
         scale = rms(want)
     except NothingFinite:
         return None
-    alike = same(got, want)
-    if bool(alike.all()):
-        return 0.0
-    with np.errstate(invalid="ignore", over="ignore", divide="ignore"):
-        shares = abs(got - want) / (abs(want) + scale)
-    shares[alike] = 0.0
-    worst = float(shares.max())  # NaN if one is
-    return worst if math.isfinite(worst) else None
+    worst = 0.0
+    for _, mine, due in _parts(got, want):
+        with np.errstate(invalid="ignore", over="ignore", divide="ignore"):
+            shares = abs(mine - due) / (abs(due) + scale)
+        shares[same(mine, due)] = 0.0
+        share = float(shares.max())  # NaN if one is
+        if not math.isfinite(share):
+            return None
+        worst = max(worst, share)
+    return worst
+
+
+def _parts(one: Numbers, other: Numbers) -> Iterator[tuple[slice, Numbers, Numbers]]:
+    """Yield slices of two flattened arrays of one size, with the elements of each."""
+    one, other = one.reshape(-1), other.reshape(-1)
+    step = CHUNK_CUDA if getattr(one, "is_cuda", False) else CHUNK
+    for start in range(0, len(one), step):
+        part = slice(start, start + step)
+        yield part, one[part], other[part]
 
 
 def effective_bits(got: Numbers, want: Numbers) -> float | None:

@@ -58,7 +58,7 @@ def _arguments(shape: Sizes, reference: ModuleType) -> list[Any]:
 
 def run(request: Launches, writer: EventWriter) -> Iterator[dict[str, Any]]:
     """Yield one event a shape, which includes an exception of the claimed code."""
-    every = [torch.load(path, weights_only=True) for path in request.inputs]
+    every = [torch.load(path, weights_only=True, mmap=True) for path in request.inputs]  # copied once
     device, harness, keep = open_device(request.device), request.harness, writer.keep
     assert isinstance(device, Emulated)
     call = returning(device.load(request.entry, harness), harness)

@@ -89,9 +89,10 @@ def _cases(request: requests.Cases, reference: ModuleType, results: Writer) -> I
         require_places(harness, inputs)
         problem = Problem(reference, inputs, shape, device=request.device, host=harness.host)
         _require_plain(problem)
-        torch.save(inputs, request.folder / f"{case}.inputs.pt")
-        bits = {"bits": formats.bits(problem)} if request.bits and problem.dtype == "float32" else {}
-        yield {"case": case, "shape": shape, **problem.expected(inputs, results), "size": problem.size, **bits}
+        if request.distribution is None:
+            torch.save(inputs, request.folder / f"{case}.inputs.pt")
+            bits = {"bits": formats.bits(problem)} if request.bits and problem.dtype == "float32" else {}
+            yield {"case": case, "shape": shape, **problem.expected(inputs, results), "size": problem.size, **bits}
         if request.others is None:
             continue
         named_one = {request.distribution: partial(_distributed, name=request.distribution)}

@@ -32,7 +32,7 @@ if TYPE_CHECKING:
 Request = TypeVar("Request", bound=OracleRequest)
 REPEATABLE = ("finished", "raised", "timed out")
 """Endings that another process with the same request has too: its time limit counts processor time."""
-MEMORY_SHARE, MOST_BYTES = 16, 4 * GIB
+MEMORY_SHARE, MOST_BYTES = 8, 4 * GIB
 """The files of all replies take at most that part of the memory of a session, and so many bytes."""
 
 

@@ -157,8 +157,8 @@ class Cases(OracleRequest):
     """The inputs and right results of cases, one for each of `shapes` and `seeds`, and the cost of one shape.
 
     `device` computes them; `baselines` are names that reference.py must have. With `others`, the claim's tolerance,
-    each case has a second event with other inputs, see `oracle.OTHERS`, or with those of that `distribution`. With
-    `bits` a case of float32 has the effective bits of each format.
+    each case has more events with other inputs, see `oracle.OTHERS`, or in place of its own inputs those of that
+    `distribution`. With `bits` a case of float32 has the effective bits of each format.
     """
 
     kind: Literal["cases"] = "cases"
