@@ -66,6 +66,7 @@ class Configuration(Frozen):
         kernel_seconds: the limit of a launch in processor time.
         blocks: the blocks of each launch to run, its corners and random ones; a grid of few threads is run whole; 0
             only checks a launch against the limits; -1 runs all.
+        sparing: leave blocks of a grid of few threads out too.
         stale: one of `emulated.runtime.STALE`.
         still_clock: let the clocks of the claim's host code go on by 100 ns a reading alone.
     """
@@ -80,6 +81,7 @@ class Configuration(Frozen):
     lane_word: int = POISON_NAN
     kernel_seconds: float = 20.0
     blocks: int = -1
+    sparing: bool = False
     stale: str = "none"
     still_clock: bool = False
 

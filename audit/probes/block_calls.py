@@ -33,6 +33,8 @@ def called(target: Target, case: Case, *, large: int) -> tuple[int, list[tuple[d
     entries = _with_each_memory(target, case, blocks)
     if faulted(entries[-1][0]):
         return blocks, entries
+    if all(is_whole(event) and not _stopped(event) for event, _ in entries):
+        return WHOLE, entries
     if blocks > FEWER and _stopped(entries[-1][0]):
         blocks, entries = FEWER, _with_each_memory(target, case, FEWER)
     if not any(_dependence(event) or _whole_s(event) <= WHOLE_S for event, _ in entries):

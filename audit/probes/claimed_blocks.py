@@ -63,6 +63,8 @@ STRIDED = "strided"
 OF_WHOLE = ("sorted", "constant_rows", "lowest_bytes", "highest_bytes")
 """Distributions of inputs where every block is run, those that the middle case takes."""
 MOST_DISTRIBUTIONS = 4
+MOST_CHECKED_S = 3.0
+"""The processor time of a launch beyond which a call with every access checked tells nothing here."""
 ASKED_OF = ("claimed", "known_bad", "known_good")
 """Roles; ablations and repairs are ours, with shapes chosen for them."""
 
@@ -134,7 +136,7 @@ def _at_claimed(target: Target, shape: Shape) -> Observed:
     seen = _asked(target, cases[claimed_shape.OWN], large)
     if not seen.get("right"):
         return seen
-    if (access := _undefined_access(target, cases[claimed_shape.OWN])) is not None:
+    if (access := _undefined_access(target, cases[claimed_shape.OWN], launches=len(found.launches))) is not None:
         return seen | {"access": access}
     blocks = WHOLE if seen["blocks"] == seen["blocks_run"] else BLOCKS
     return seen | _wrong_at_others(target, claimed_shape.cases_of, blocks=blocks)
@@ -180,12 +182,15 @@ def _of_whole(target: Target) -> list[str]:
     return [STRIDED, *(one for one in OF_WHOLE if one in known)]
 
 
-def _undefined_access(target: Target, case: Case) -> Observed | None:
-    """Return undefined behaviour of a call of FEWER blocks with every access checked; None where there is none."""
+def _undefined_access(target: Target, case: Case, *, launches: int) -> Observed | None:
+    """Return undefined behaviour of a call of FEWER blocks with every access checked; None where there is none. Several
+    launches build on each other: those of few threads are run whole then."""
     if not target.built.checks_accesses:
         return None
     with suppress(AuditError):
-        event, _ = claimed_shape.parts(target, case, checking(target), blocks=FEWER)
+        event, _ = claimed_shape.parts(
+            target, case, checking(target), blocks=FEWER, sparing=launches == 1, most_s=MOST_CHECKED_S
+        )
         found = within_a_block(target, event["reports"])
         if found is not None and (block_calls.faulted(event) or block_calls.why_not(event, case) is None):
             return found.evidence()

@@ -126,9 +126,14 @@ def shares_results(target: Target, calls: int) -> bool:
     return bool(event["shared"])
 
 
-def parts(target: Target, case: Case, mode: Mode, *, blocks: int) -> tuple[dict[str, Any], Call]:
-    """Call with `blocks` blocks of each large launch; return the event and the output, see `run.launches`."""
-    drawn = {"blocks": blocks, "seed": case.seed}
+def parts(
+    target: Target, case: Case, mode: Mode, *, blocks: int, sparing: bool = False, most_s: float | None = None
+) -> tuple[dict[str, Any], Call]:
+    """Call with `blocks` blocks of each large launch, where `sparing` of each; return the event and the output, see
+    `run.launches`. `most_s` replaces the limit of a launch in processor time."""
+    drawn: dict[str, float] = {"blocks": blocks, "sparing": sparing, "seed": case.seed}
+    if most_s is not None:
+        drawn["kernel_seconds"] = most_s
     ((event, folder),) = _asked(target, [case.inputs], drawn, mode=mode)
     return event, Call(event, folder / "0.bin", target.violations)
 
@@ -207,7 +212,7 @@ def _of(target: Target) -> _Known:
 def _asked(
     target: Target,
     files: Sequence[Path],
-    drawn: Mapping[str, int],
+    drawn: Mapping[str, float],
     *,
     mode: Mode = PLAIN,
     calls: int = 1,

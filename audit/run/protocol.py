@@ -62,8 +62,15 @@ def _once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
 
 
 def _cases(request: requests.Cases, events: Sequence[Event], finished: bool) -> None:
-    """Require the cost, then the cases in order, each followed by its other inputs where requested."""
+    """Require the cost, then the cases in order, each followed by its other inputs where requested, or those of the
+    requested distribution alone."""
     shapes = request.shapes
+    if request.distribution is not None:
+        drawn = [(index, shape, request.distribution) for index, shape in enumerate(shapes)]
+        told = [(event.get("case"), event.get("shape"), event.get("other")) for event in events[1:]]
+        if any("cost" not in event for event in events[:1]) or told != [one for one in drawn if one in told]:
+            raise ProtocolViolation("an event that is not one of the requested distribution")
+        return
     for before, event in pairwise(events) if request.others is not None else ():
         if event.get("other") and (before.get("case") != event["case"] or event["other"] == before.get("other")):
             raise ProtocolViolation("other inputs without their case")

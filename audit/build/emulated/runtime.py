@@ -83,6 +83,7 @@ class Runtime:
             ctypes.c_uint32(new.lane_word),
             ctypes.c_double(new.kernel_seconds),
             ctypes.c_int64(new.blocks),
+            int(new.sparing),
             _index(new.stale, STALE),
             int(new.still_clock),
         )

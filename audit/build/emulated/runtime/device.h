@@ -30,6 +30,7 @@ struct Settings {
   std::uint32_t lane_word = kPoisonNan;      // what a shuffle gets from a lane that takes no part
   double kernel_seconds = 20.0;
   std::int64_t blocks = -1;                  // so many of each grid are run, drawn by the seed; -1: all
+  bool sparing = false;                      // of grids of few threads too; else those are run whole
   Stale stale = Stale::none;
   bool still_clock = false;                  // of the claim's host code, see host_clock.cpp
 };

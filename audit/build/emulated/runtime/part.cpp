@@ -33,7 +33,7 @@ std::uint64_t blocks_to_run(const LaunchRequest& request) {
   std::uint64_t all = blocks_of(request.grid);
   std::uint64_t threads = all * request.block.x * request.block.y * request.block.z;
   if (device.settings.blocks < 0) return all;
-  if (device.settings.blocks > 0 && threads_run() + threads <= kMostThreadsOfWhole) return all;
+  if (device.settings.blocks > 0 && !device.settings.sparing && threads_run() + threads <= kMostThreadsOfWhole) return all;
   return std::min<std::uint64_t>(all, device.settings.blocks);
 }
 
