@@ -180,7 +180,7 @@ CPP_OF_PYTHON = re.compile(
     rf"""{_OF_PYTHON} | :: \s* attr\b | \b_*weakref_*\b | \bpyobj_\w+ | \bPyInterpreter\b
       |\busing\s+namespace\s+(?:\w+\s*::\s*)*(?:py|pybind11)\s*;
       |\bnamespace\s+(?!py\b)\w+\s*=\s*[\w:\s]*\b(?:py|pybind11)\s*;
-      |\b(?:py|pybind11)\s*::\s*(?:object_api|accessor|handle|object|reinterpret_(?:borrow|steal)|detail)\b""",
+      |\b(?:py|pybind11)\s*::\s*(?:object_api|accessor|handle|reinterpret_(?:borrow|steal)|detail)\b""",
     re.VERBOSE,
 )
 """Names of C++ that use the interpreter beyond a binding, in a text whose macros are expanded."""

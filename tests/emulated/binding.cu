@@ -26,6 +26,17 @@ void other() { throw std::runtime_error("broken"); }
 int which(int) { return 1; }
 int which_tensor(at::Tensor) { return 2; }
 
+// A value that may be of several kinds, as bindings of convolutions take their bias and strides.
+double total(py::object x, pybind11::object more) {
+  double sum = x.is_none() ? 0 : x.cast<at::Tensor>().sum().item<double>();
+  if (py::isinstance<py::int_>(more)) return sum + more.cast<int64_t>();
+  if (!py::isinstance<py::sequence>(more)) throw std::runtime_error("neither a number nor a sequence");
+  for (auto one : more.cast<py::sequence>()) sum += py::cast<int64_t>(one);
+  return sum;
+}
+py::object back(py::object x) { return py::hasattr(x, "data") ? x.attr("data") : x; }
+int64_t first(py::sequence all) { return all.size() > 1 ? all[0].cast<int64_t>() : all[5].cast<int64_t>(); }
+
 PYBIND11_MODULE(TORCH_EXTENSION_NAME, m) {
   m.doc() = "values";
   m.def("add", &add, "sum of two", py::arg("a"), py::arg("b") = 40);
@@ -44,5 +55,8 @@ PYBIND11_MODULE(TORCH_EXTENSION_NAME, m) {
   m.def("other", &other);
   m.def("which", &which);
   m.def("which", &which_tensor);
+  m.def("total", &total, py::arg("x") = py::none(), py::arg("more") = py::int_(3));
+  m.def("back", &back);
+  m.def("first", &first);
   m.def("square", [](int x) { return x * x; }, "of a lambda");
 }

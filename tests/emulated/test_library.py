@@ -36,6 +36,15 @@ answer = [x.tolist(), same is x, list(whole.shape), count, half[1].tolist(), f["
     assert run(binding, code) == expected
 
 
+def test_values_of_several_kinds(binding):
+    code = """
+f, x = functions, torch.ones(4)
+answer = [f["total"](), f["total"](x), f["total"](x, (1, 2)), f["total"](more=[5]), f["back"](x) is x, f["first"]([7, 8]),
+          f["back"]([1, [None, 2.5], "words"])]
+"""
+    assert run(binding, code) == [3.0, 7.0, 7.0, 5.0, True, 7, [1, [None, 2.5], "words"]]
+
+
 def test_tensors_are_freed(binding):
     code = """
 import sys
@@ -54,6 +63,9 @@ answer = [before == (sys.getrefcount(x), x._use_count())]
         ('"out_of_range"]()', "IndexError: too far"),
         ('"invalid"]()', "ValueError: not that"),
         ('"other"]()', "RuntimeError: broken"),
+        ('"total"](3)', "RuntimeError: Unable to cast Python instance to C++ type: expected a Tensor"),
+        ('"first"](3)', "TypeError: first(): incompatible function arguments: expected another kind of object"),
+        ('"first"]([1])', "IndexError: list index out of range"),
         ('"add"]("2")', "TypeError: add(): incompatible function arguments: expected an int"),
         ('"add"](1, 2, 3)', "TypeError: add(): incompatible function arguments: too many arguments"),
         ('"add"](1, c=3)', "TypeError: add(): incompatible function arguments: no parameter c"),

@@ -1,6 +1,6 @@
 // PYBIND11_MODULE without pybind11: fills a cuemu::Module that audit/build/emulated/library.py calls through ctypes.
 #pragma once
-#include "cuemu/bind_convert.h"
+#include "cuemu/bind_objects.h"
 
 namespace cuemu {
 
@@ -54,7 +54,6 @@ struct arg {
   arg& noconvert(bool = true) { return *this; }
   arg& none(bool = true) { return *this; }
 };
-struct none {};
 struct gil_scoped_release {};
 template <class T>
 struct call_guard {};
@@ -103,13 +102,6 @@ inline arg operator""_a(const char* name, std::size_t) { return arg(name); }
 }
 
 }  // namespace pybind11
-
-namespace cuemu {
-template <>
-struct Convert<pybind11::none> {
-  static cuemu_value to(pybind11::none) { return {}; }
-};
-}  // namespace cuemu
 
 namespace py = pybind11;
 namespace torch {
