@@ -78,8 +78,8 @@ def _shaped(event: dict[str, Any], case: Case) -> bool:
 
 
 def _whole_s(event: dict[str, Any]) -> float:
-    """Return the expected seconds of a call with all blocks; infinite where it did not end."""
-    if event["raised"] or _stopped(event):
+    """Return the expected seconds of a call with all blocks; infinite where it did not end, or a launch was refused."""
+    if event["raised"] or _stopped(event) or any(one["refused"] for one in event["launches"]):
         return math.inf
     shares = [one["blocks_run"] / math.prod(one["grid"]) for one in event["launches"]]
     seconds: float = event["seconds"] / min(shares, default=1.0)

@@ -39,8 +39,8 @@ answer = [x.tolist(), same is x, list(whole.shape), count, half[1].tolist(), f["
 def test_values_of_several_kinds(binding):
     code = """
 f, x = functions, torch.ones(4)
-answer = [f["total"](), f["total"](x), f["total"](x, (1, 2)), f["total"](more=[5]), f["back"](x) is x, f["first"]([7, 8]),
-          f["back"]([1, [None, 2.5], "words"])]
+answer = [f["total"](), f["total"](x), f["total"](x, (1, 2)), f["total"](more=[5]), f["back"](x) is x,
+          f["first"]([7, 8]), f["back"]([1, [None, 2.5], "words"])]
 """
     assert run(binding, code) == [3.0, 7.0, 7.0, 5.0, True, 7, [1, [None, 2.5], "words"]]
 
