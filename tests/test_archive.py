@@ -150,8 +150,8 @@ def test_shares_are_of_all_kernels_where_all_were_asked(archive: Any) -> None:
 
 def test_the_cost_of_the_whole_archive_follows_from_its_kernels(archive: Any) -> None:
     text = archive("tables").cost(rows("verdicts.csv"))
-    assert "| a host of four GPUs, 64 cores | 1.8 h |" in text
-    assert "424,000 process-seconds" in text
+    assert "| a host of four GPUs, 64 cores | 1.5 h |" in text
+    assert "344,000 process-seconds" in text
 
 
 def test_instructive_failures_were_read_and_found_right() -> None:

@@ -6,8 +6,8 @@ KERNELS holds the archive's `ID.cu`, as benchmarks/kernel-bench/kernels of uiuc-
 `tasks/` beside this file has the functional form of each task, in our words; `ranges.csv` says which ids are its
 kernels. The kernels have one random order, so that the first N are a random sample; A and B are places in it. Those of
 one task are asked in pieces, the longest first, since a task's right results are computed once a process; `costs.csv`
-has the seconds that a kernel of each task took on a host of 64 cores. A file that is no kernel of a task, or is empty,
-is named and left out. Writes `OUT/cases.jsonl` and a row of the archive's table for each kernel.
+has the seconds that a kernel of each task took on a host of so many cores. A file that is no kernel of a task, or is
+empty, is named and left out. Writes `OUT/cases.jsonl` and a row of the archive's table for each kernel.
 """
 
 from __future__ import annotations

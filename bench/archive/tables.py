@@ -68,9 +68,8 @@ def drawn(rows: Sequence[Row]) -> str:
     of_all, tasks = len(sample(rows)), {row["task"] for row in rows if row["drawn"] == WITHIN_TASKS}
     return (
         f"{of_all:,} of the {len(rows):,} kernels asked were drawn from all of them; every share of all is of these. "
-        f"The other {len(rows) - of_all:,} were drawn within {len(tasks)} tasks, those that take longest first: they "
-        "are in "
-        "[verdicts.csv](verdicts.csv) and in the shares of tasks."
+        f"The other {len(rows) - of_all:,}, of {len(tasks)} tasks, are in [verdicts.csv](verdicts.csv) and in the "
+        "shares of tasks."
     )
 
 
@@ -135,7 +134,7 @@ def references(by_task: Sequence[Row], rows: Sequence[Row]) -> str:
     )
 
 
-def cost(rows: Sequence[Row]) -> str:
+def cost(_: Sequence[Row]) -> str:
     """Return the processor time of the whole archive, as an estimate from the kernels that were asked."""
     number = Counter(int(row["task"]) for row in read("states.csv") if row["state"] != states.NO_CODE)
     with (SCRIPTS / "costs.csv").open(newline="") as file:
@@ -143,7 +142,7 @@ def cost(rows: Sequence[Row]) -> str:
     lines = [(where, f"{_hours(seconds / cores)} h") for where, cores in HOSTS.items()]
     return (
         f"{lined(('Machine, one process a core', 'All kernels'), lines, right=1)}\n\n"
-        f"An estimate, not a run: the seconds that a kernel of each task took on 64 cores, by the {len(rows):,} asked "
+        "An estimate, not a run: the seconds that a kernel of each task took on a host of 32 or 64 cores "
         f"(`bench/archive/costs.csv`), times its kernels: {round(seconds, -3):,.0f} process-seconds. It errs high: "
         "there were more processes than cores, and kernels of one task share its right results."
     )

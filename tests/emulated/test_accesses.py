@@ -108,6 +108,13 @@ def test_constants_over_64_kib_do_not_compile(tmp_path: Path) -> None:
         build(path)
 
 
+def test_the_size_of_a_warp_is_no_constant_expression(tmp_path: Path) -> None:
+    path = tmp_path / "k.cu"
+    path.write_text(HEAD + "__global__ void k(float* x) { __shared__ float s[256 / warpSize]; s[0] = x[0]; }\n" + BIND)
+    with pytest.raises(CompileError):
+        build(path)
+
+
 def test_there_is_no_such_function_of_that_type(tmp_path: Path) -> None:
     lines = {
         "atomicMax": "atomicMax(x, 1.0f);",

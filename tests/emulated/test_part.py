@@ -33,6 +33,9 @@ bits = y.view(torch.int16)
 kept = bits != (POISON_NAN & 0xFFFF) - (1 << 16)
 answer["halves"] = [int(kept.sum()), bool((y == h)[kept].all()), kept.any(0).nonzero().flatten().tolist()]
 answer["elsewhere"] = runtime.blank_unwritten(early)
+runtime.configure(allocator="poison_nan", blocks=3, sparing=True)
+functions["rows"](small, False)
+answer["sparing"] = runtime.launches()[-1]["blocks_run"]
 runtime.configure(allocator="poison_nan", blocks={BLOCKS}, seed=8)
 functions["rows"](x, False)
 again = functions["rows"](x, True)
@@ -76,8 +79,9 @@ def test_another_seed_draws_others(parts: dict[str, Any]) -> None:
     assert set(parts["other seed"]) & set(parts["rows True"][1]) < set(parts["rows True"][1])
 
 
-def test_a_grid_of_few_threads_is_run_whole(parts: dict[str, Any]) -> None:
+def test_a_grid_of_few_threads_is_run_whole_unless_sparing(parts: dict[str, Any]) -> None:
     assert parts["small"] == [10, False, True]
+    assert parts["sparing"] == 3
 
 
 def test_atomic_operations_are_told(parts: dict[str, Any]) -> None:

@@ -59,4 +59,5 @@ extern "C" const uint3 threadIdx __asm__("cuemu_thread_index");
 extern "C" const uint3 blockIdx __asm__("cuemu_block_index");
 extern "C" const uint3 blockDim __asm__("cuemu_block_dim");
 extern "C" const uint3 gridDim __asm__("cuemu_grid_dim");
-static constexpr int warpSize = 32;
+inline int cuemu_warp_size() { return 32; }
+static const int warpSize = cuemu_warp_size();  // no constant expression: nvcc refuses an array of that size
