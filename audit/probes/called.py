@@ -174,7 +174,8 @@ def _numbers(rows: npt.NDArray[np.uint8], dtype: str) -> npt.NDArray[Any]:
 
 
 def value_calls(calls: Iterable[Call], expected: Iterable[Array]) -> None:
-    """Raise SessionBroken unless every call returned a tensor of the expected shape; `contract` has details."""
+    """Raise SessionBroken unless every call returned a tensor of the expected shape, with values; `contract` has
+    details."""
     for call, want in zip(calls, expected, strict=True):
         if call.raised is not None:
             raise SessionBroken(f"the call raised {call.raised}")
@@ -183,6 +184,8 @@ def value_calls(calls: Iterable[Call], expected: Iterable[Array]) -> None:
                 sizes = f"{math.prod(call.event['shape']):,} elements in all, where the right result has {want.size:,}"
                 raise SessionBroken(f"the call returned {len(call.outputs)} tensors of {sizes}; see contract, repeat")
             raise SessionBroken("the call returned no tensor of the expected shape; see contract, repeat")
+        if "digest" not in call.event:  # it is on torch's meta device
+            raise SessionBroken("the call returned a tensor without values; see contract")
 
 
 def alike(shape: Sequence[int] | None, other: Sequence[int]) -> bool:

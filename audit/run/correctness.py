@@ -30,7 +30,7 @@ MOST_BITS = 53.0
 """The effective bits of a result without error: a float64 has no more."""
 CHUNK, CHUNK_CUDA = 1 << 18, 1 << 26
 """Elements of one step, which fit into a core's cache, and of one on a GPU: temporary arrays of whole results cost more
-than the arithmetic, since each is mapped and cleared anew."""
+than the arithmetic, since each is mapped and zeroed anew."""
 OVERFLOWING, VANISHING = 1e300, 1e-250
 """Beyond these a sum of squares has overflowed or underflowed."""
 

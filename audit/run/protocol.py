@@ -66,10 +66,12 @@ def _cases(request: requests.Cases, events: Sequence[Event], finished: bool) -> 
     requested distribution alone."""
     shapes = request.shapes
     if request.distribution is not None:
-        drawn = [(index, shape, request.distribution) for index, shape in enumerate(shapes)]
-        told = [(event.get("case"), event.get("shape"), event.get("other")) for event in events[1:]]
-        if any("cost" not in event for event in events[:1]) or told != [one for one in drawn if one in told]:
-            raise ProtocolViolation("an event that is not one of the requested distribution")
+        left = iter(enumerate(shapes))  # one that the reference refuses is left out
+        for index, event in enumerate(events):
+            drawn = event.get("other") == request.distribution
+            told = (event.get("case"), event.get("shape"))
+            if not ("cost" in event if index == 0 else drawn and any(told == due for due in left)):
+                raise ProtocolViolation(f"event {index} is not the one due there")
         return
     for before, event in pairwise(events) if request.others is not None else ():
         if event.get("other") and (before.get("case") != event["case"] or event["other"] == before.get("other")):

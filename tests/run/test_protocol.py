@@ -38,6 +38,7 @@ FINE = {"shape": [3], "dtype": "float32", "digest": "0" * 32, "seconds": 0.5, "l
 COST: dict[str, Any] = {"cost": {"flops": 1.0, "bytes": 2.0}}
 CASE = {"case": 0, "shape": {"N": 3}, "expected_shape": [3], "expected_dtype": "float32", "expected_at": 0}
 GRADING = ORACLE.model_copy(update={"others": 1e-3})
+DRAWN = GRADING.model_copy(update={"distribution": "graded"})
 GRADED = {**CASE, "other": "graded"}
 VARIED = {"of": 0, "bits": {"fp32": 23.5, "tf32": None}, "trivial": {"zeros": 3}, "inputs": []}
 MOVED = {"of": 0, "variation": "one_element", "group": "moved", "headroom": {}, "outside": False,
@@ -59,6 +60,7 @@ def test_what_sessions_tell_is_taken() -> None:
     assert check(ORACLE, COST, CASE) == 2
     assert check(GRADING, COST, CASE) == 2
     assert check(GRADING, COST, CASE, GRADED) == 3
+    assert (check(DRAWN, COST, GRADED), check(DRAWN, COST)) == (2, 1)
     assert check(VARY, VARIED, MOVED) == 2
     assert check(TIMING, {"trying": "claimed"}, {"failed": "claimed", "why": "x"}, {"part": "load", "seconds": 1}) == 3
 
@@ -81,6 +83,8 @@ def test_an_event_too_few_or_too_many_or_in_another_place_is_refused() -> None:
     assert "3 events for the cost and 1 cases" in refusal(ORACLE, COST, CASE, GRADED)
     assert "other inputs without their case" in refusal(GRADING, COST, GRADED, CASE)
     assert "other inputs without their case" in refusal(GRADING, COST, CASE, GRADED, GRADED)
+    for events in ((GRADED,), (COST, CASE), (COST, GRADED, GRADED)):
+        assert "not the one due there" in refusal(DRAWN, *events)
     assert "another case" in refusal(VARY, MOVED)
     assert "not asked for, or twice" in refusal(VARY, VARIED, MOVED, MOVED)
     assert "not asked for, or twice" in refusal(VARY, VARIED, {**MOVED, "variation": "/etc/passwd"})
