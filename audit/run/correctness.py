@@ -97,7 +97,7 @@ def right(got: Numbers, want: Numbers, *, relative: float, scale: float) -> Numb
 def moved(was: Numbers, now: Numbers, *, relative: float, least_scale: float = 0.0) -> Numbers:
     """Return where two right results differ by more than two right results for one input can. Raises NothingFinite."""
     scales = [max(least_scale, rms(one)) for one in (was, now)]
-    found = was.reshape(-1) != was.reshape(-1)
+    found = was.reshape(-1) != was.reshape(-1)  # a mask of either library, on the arrays' device
     for part, before, after in _parts(was, now):
         with np.errstate(invalid="ignore", over="ignore"):
             near = abs(after - before) <= bounds(before, relative, scales[0]) + bounds(after, relative, scales[1])
