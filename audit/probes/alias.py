@@ -10,9 +10,10 @@ from contextlib import suppress
 from audit.model.errors import AuditError
 from audit.probes import claimed_shape
 from audit.probes.answer import Answer, Observed, failed, label, passed
-from audit.probes.battery import HELD, HELD_ON, SECOND, Asked, at_largest, at_middle, premise
+from audit.probes.battery import HELD, HELD_ON, SECOND, at_largest, at_middle, premise
 from audit.probes.called import Mode
 from audit.probes.compare import sentence
+from audit.probes.planned import Asked
 from audit.probes.target import Target
 
 NAME = "alias"

@@ -16,10 +16,11 @@ from contextlib import suppress
 from audit.model import Shape
 from audit.model.errors import Unsupported
 from audit.probes.answer import Answer, Observed, failed, label, passed
-from audit.probes.battery import Asked, at_largest, at_middle, premise
+from audit.probes.battery import at_largest, at_middle, premise
 from audit.probes.called import Call, Mode, SessionBroken, alike, value_calls
 from audit.probes.cases import Case
 from audit.probes.compare import sentence
+from audit.probes.planned import Asked
 from audit.probes.target import Target
 from audit.probes.variations import MOST_BYTES, OTHER
 

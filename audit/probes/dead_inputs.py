@@ -18,9 +18,10 @@ import numpy as np
 
 from audit.model.errors import Unsupported
 from audit.probes.answer import Answer, Observed, failed, grade_beside, label, passed
-from audit.probes.battery import Asked, at_middle
+from audit.probes.battery import at_middle
 from audit.probes.called import SessionBroken, alike, value_calls
 from audit.probes.compare import FAR
+from audit.probes.planned import Asked
 from audit.probes.target import Target
 from audit.probes.undefined import undefined_beside
 from audit.probes.variations import APART, COUNTS, DISCRIMINATING, WHOLE_NUMBER, Variation, wanted

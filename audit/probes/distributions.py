@@ -22,10 +22,11 @@ from __future__ import annotations
 import math
 
 from audit.probes.answer import Answer, Observed, failed, grade_beside, label, passed
-from audit.probes.battery import Asked, at_largest, at_middle, premise, too_large
+from audit.probes.battery import at_largest, at_middle, premise, too_large
 from audit.probes.called import Call
 from audit.probes.cases import Case
 from audit.probes.compare import FAR, ROUNDED, Comparison, Scale, sentence
+from audit.probes.planned import Asked
 from audit.probes.target import Target
 from audit.probes.undefined import undefined_beside
 from audit.probes.variations import DISCRIMINATING, GRADED, ROUNDING, of_case

@@ -13,8 +13,9 @@ import math
 from contextlib import suppress
 
 from audit.probes.answer import Answer, Observed, failed, grade_beside, label, passed
-from audit.probes.battery import AGAIN, FREED, WHOLE, Asked, at_largest, at_middle, premise
+from audit.probes.battery import AGAIN, FREED, WHOLE, at_largest, at_middle, premise
 from audit.probes.compare import FAR, ROUNDED, sentence
+from audit.probes.planned import Asked
 from audit.probes.target import Target
 from audit.probes.undefined import undefined_beside
 from audit.probes.variations import of_case

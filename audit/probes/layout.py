@@ -6,9 +6,10 @@ A wrong result without an error is a hint: a published kernel may be meant for c
 from __future__ import annotations
 
 from audit.probes.answer import Answer, Observed, failed, label, passed
-from audit.probes.battery import LAYOUTS, Asked, at_middle, premise, views
+from audit.probes.battery import LAYOUTS, at_middle, premise, views
 from audit.probes.called import alike
 from audit.probes.compare import sentence
+from audit.probes.planned import Asked
 from audit.probes.target import Target
 
 NAME = "layout"

@@ -12,8 +12,9 @@ import numpy as np
 
 from audit.model.errors import Unsupported
 from audit.probes.answer import NOT_ASKED, UNREAD, Answer, Observed, failed, label, passed
-from audit.probes.battery import LAYOUTS, Asked, at_middle, premise, too_large, views
+from audit.probes.battery import LAYOUTS, at_middle, premise, too_large, views
 from audit.probes.called import value_calls
+from audit.probes.planned import Asked
 from audit.probes.target import Target
 from audit.run import correctness
 

@@ -13,10 +13,10 @@ import pytest
 
 from audit.model import Tolerance
 from audit.probes import current_stream
-from audit.probes.battery import Asked
 from audit.probes.called import Call, SessionBroken
 from audit.probes.cases import Case
 from audit.probes.compare import Comparison
+from audit.probes.planned import Asked
 from audit.probes.target import Target
 from audit.run.results import digest_of
 

@@ -12,10 +12,10 @@ import pytest
 
 from audit.model import Tolerance
 from audit.probes import dead_inputs
-from audit.probes.battery import Asked
 from audit.probes.called import Call, SessionBroken
 from audit.probes.cases import Case
 from audit.probes.compare import compare
+from audit.probes.planned import Asked
 from audit.probes.target import Target
 from audit.probes.variations import Variation
 from audit.run.results import digest_of

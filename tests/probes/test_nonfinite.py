@@ -10,8 +10,8 @@ import numpy as np
 import pytest
 
 from audit.probes import nonfinite
-from audit.probes.battery import Asked
 from audit.probes.cases import Case
+from audit.probes.planned import Asked
 from audit.probes.target import Target
 
 

@@ -13,9 +13,9 @@ from audit.build.settings import Configuration, EmulatedPythonSettings
 from audit.model import Tolerance
 from audit.model.errors import Unsupported
 from audit.probes import current_stream, late_writes, precision
-from audit.probes.battery import Asked
 from audit.probes.called import Call
 from audit.probes.cases import Case
+from audit.probes.planned import Asked
 from audit.probes.target import Target
 
 RIGHT = np.linspace(1.0, 2.0, 64)

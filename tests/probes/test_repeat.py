@@ -12,9 +12,10 @@ import pytest
 from audit.model import Tolerance
 from audit.probes import repeat
 from audit.probes.answer import ask
-from audit.probes.battery import AFTER, REPEAT, Asked, at_middle
+from audit.probes.battery import AFTER, REPEAT, at_middle
 from audit.probes.called import Call, SessionBroken
 from audit.probes.cases import Case
+from audit.probes.planned import Asked
 from audit.probes.target import Target
 
 CASE = Case({"N": 1}, Path("0.inputs.pt"), np.array([2.0]), "float32")
