@@ -3,10 +3,10 @@
     python bench/audits.py CASES OUT [--times] [--jobs N] [--until S] [--limit S] [--gib G] [--device cuda]
                            [--only CASE...]
 
-CASES is a file of JSON, a `Case` a line, in the order to ask in; the folder of each set has a script that writes it. On
-a GPU of CUDA_VISIBLE_DEVICES each case is asked in a process of its own, which is ended with its descendants at its
-limit; what it found before is kept, and is no answer. On the emulated device the cases of one piece share a process.
-With `--times` a case is timed as soon as its values are known, also by another run beside this one, one at a time on
+CASES is a file of JSON, a `Case` a line, in the order to ask in; the folder of each set has a script that writes it.
+Cases of one piece share a process, and the right results of their task. On a GPU of CUDA_VISIBLE_DEVICES a process is
+ended with its descendants at the limit of its cases; what it found of the one at work is kept, and is no answer. With
+`--times` a case is timed as soon as its values are known, also by another run beside this one, one at a time on
 each GPU: give that GPU, and some cores, nothing else to do. OUT keeps a claim folder, a record and a state (JSON) of
 each; the same command goes on where it was cut.
 """
@@ -23,7 +23,7 @@ import threading
 import time
 from collections.abc import Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import ExitStack, contextmanager, suppress
+from contextlib import contextmanager, suppress
 from dataclasses import asdict, dataclass, field, replace
 from functools import cache
 from pathlib import Path
@@ -56,7 +56,7 @@ TIMED_AT_ONCE = 3
 """Cases a GPU at once with times: one uses it, and the others are built."""
 TIMING_S = 120.0
 """The limit of a case that is timed; its turn on the GPU counts too."""
-WORKERS = 4
+WORKERS = 6
 EMULATED_S = {"session_limit_s": 30.0, "kernel_limit_s": 10.0}
 REASON, MOST_REASONS = 400, 6
 NAMED = 12
@@ -76,7 +76,8 @@ class Case:
         seed: of all inputs.
         form: the importer, where the content should not decide.
         shape: sizes in place of the source's own.
-        build: on a GPU "fast" or "published", the one build it has; "both" asks it again of the second.
+        build: on a GPU "published", the one build it has; "fast" for that in place of it, unless the fast build refuses
+            the source; "both" asks of the fast one and again of the other.
         limit_s, gib: on a GPU its seconds, without times, and the memory it may need.
         baselines: the callables that it is timed against.
         piece: cases of one number are asked one after another, by the same right results where their task is the same.
@@ -132,17 +133,26 @@ def opened(case: Case, given: argparse.Namespace) -> tuple[ClaimFolder, AuditDev
     return loaded, on
 
 
-def values(case: Case, given: argparse.Namespace, workers: Workers | None) -> State:
+def values(case: Case, given: argparse.Namespace, workers: Workers) -> State:
     """Audit a case with every probe, and without times."""
     folder, on = opened(case, given)
+    record = _audited(case, folder, on, given, workers)
+    built = any(one.outcome == "built" for one in record.environment.builds)
+    if isinstance(on, CudaDevice) and on.levels == BUILDS["fast"] and not built:
+        on.levels = BUILDS["published"]
+        record = _audited(case, folder, on, given, workers)
+    return of_record(case.case, record, "finished")
+
+
+def _audited(case: Case, folder: ClaimFolder, on: AuditDevice, given: argparse.Namespace, workers: Workers) -> Record:
     said = given.out / "logs" / f"{case.case}.txt"
-    with said.open("w", encoding="utf-8") as log, Audit(
+    with said.open("a", encoding="utf-8") as log, Audit(
         folder, on, given.out / "records" / case.case, entropy=case.seed, timed=False, at_once=2, workers=workers,
         progress=Progress(log),
     ) as audit:  # fmt: skip
         for stage in (audit.prepare, audit.lint, audit.review, audit.build, audit.verify, audit.confirm, audit.judge):
             stage()
-        return of_record(case.case, audit.record, "finished")
+        return audit.record
 
 
 def times(case: Case, given: argparse.Namespace) -> State:
@@ -218,10 +228,7 @@ def of_record(case: str, record: Record, outcome: str) -> State:
 
 def ask(cases: Sequence[Case], given: argparse.Namespace) -> None:
     """Ask cases one after another in this process, and keep the state of each as it ends."""
-    with ExitStack() as stack:
-        workers = None
-        if given.device == "emulated":
-            workers = stack.enter_context(Workers(WORKERS, cache=stack.enter_context(OracleCache())))
+    with OracleCache() as cache, Workers(WORKERS, cache=cache) as workers:
         for case in cases:
             began = time.monotonic()
             try:
@@ -290,7 +297,7 @@ class Queue:
             (given.out / name).mkdir(parents=True, exist_ok=True)
         pieces: dict[object, list[Case]] = {}
         for one in cases:
-            alone = self._on_gpu or one.piece is None
+            alone = given.times or one.piece is None
             pieces.setdefault(one.case if alone else one.piece, []).append(one)
         self._left, self._lock = [*pieces.values()], threading.Lock()
 
@@ -298,7 +305,7 @@ class Queue:
         """Ask all cases, several at a time."""
         if not self._given.times:
             self._done.unlink(missing_ok=True)
-        lanes = limits.cores() // 2 if self._on_gpu else limits.jobs()
+        lanes = limits.jobs()
         lanes = TIMED_AT_ONCE * len(self._gpus.names) if self._given.times else lanes
         lanes = self._given.jobs or max(1, lanes)
         with ThreadPoolExecutor(lanes) as pool:

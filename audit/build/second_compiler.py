@@ -8,7 +8,7 @@ torch's own, so its log counts.
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from importlib import metadata
 from pathlib import Path
@@ -20,7 +20,7 @@ from audit.build.emulated.rewrite import defines
 from audit.build.python.source import PythonSource
 from audit.build.settings import TORCH_MACROS
 from audit.model import BuildNote, Variant
-from audit.model.errors import AuditError, BadInput
+from audit.model.errors import AuditError, BadInput, CompileError
 from audit.model.finding import DeviceKind
 from audit.model.run_directory import Scratch
 from audit.sandbox import command
@@ -54,6 +54,14 @@ INLINE_HEADERS = "#include <torch/types.h>\n#include <cuda.h>\n#include <cuda_ru
 
 UNBOUND = "error: the source binds no function for Python: it has no PYBIND11_MODULE and no TORCH_LIBRARY"
 """The log of a source that compiles, but has no function to load."""
+BINDING = re.compile(r"PYBIND11_MODULE|TORCH_LIBRARY|PyInit_|RegisterOperators")
+"""The bindings by which Python finds a function in a library; comments count too."""
+
+
+def require_binding(texts: Iterable[str], *, header_set: str) -> None:
+    """Raise CompileError where no text of a source binds a function for Python."""
+    if not any(BINDING.search(text) for text in texts):
+        raise CompileError(UNBOUND, header_set=header_set)
 
 
 @dataclass(frozen=True)

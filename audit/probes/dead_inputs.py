@@ -18,7 +18,7 @@ import numpy as np
 
 from audit.model.errors import Unsupported
 from audit.probes.answer import Answer, Observed, failed, grade_beside, label, passed
-from audit.probes.battery import at_middle
+from audit.probes.battery import at_middle, too_large
 from audit.probes.called import SessionBroken, alike, value_calls
 from audit.probes.compare import FAR
 from audit.probes.planned import Asked
@@ -46,6 +46,8 @@ LEAST_SHARE = 0.01
 def observe(target: Target) -> Observed:
     """Make one call for each input at the middle case, with that input alone replaced."""
     asked, varied = at_middle(target), wanted(target).middle
+    if (skipped := too_large("inputs", target, asked["first"])) is not None:
+        return skipped
     first = asked.get(DISCRIMINATING, asked["first"])
     value_calls([first.call], [first.case.expected])
     made = {one.name: one for one in varied.of("inputs")}

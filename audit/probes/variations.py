@@ -21,13 +21,19 @@ ASSERTED = "device-side assert"
 """Part of the exception of a GPU where a kernel of torch refuses an index."""
 LIMIT_S = 300.0
 """The time limit of a process that computes right results."""
-ALWAYS = ("other", "moved", "whole_numbers", "discriminating", "graded", "inputs", "reordered")
+GROUPS = (
+    "other", "moved", "whole_numbers", "discriminating", "graded", "inputs", "reordered", "distributions", "nonfinite",
+)  # fmt: skip
+"""All groups of variations, in the order in which they are made."""
 DRAWN_ALIKE = ("other", "moved", "whole_numbers", "inputs", "reordered")
 """Groups whose results have the usual rms of the case's."""
-BY_VALUE = ("distributions", "nonfinite")
-"""Groups for questions about values, which need no large case; the emulated device asks them at its smaller shapes."""
 MOST_BYTES = 512 << 20
-"""The most bytes of a case's inputs and right result for those questions, whose calls take seconds and gigabytes."""
+MOST_BYTES_OF = {
+    "distributions": MOST_BYTES, "nonfinite": MOST_BYTES,
+    "moved": 1 << 30, "whole_numbers": 1 << 30, "reordered": 1 << 30, "inputs": 1 << 31,
+}  # fmt: skip
+"""The most bytes of a case's inputs and right result for a group of variations: each takes as many bytes again, and
+questions about values need no large case."""
 OTHER, TIES, ROUNDING = "other_values", "ties", "rounding"
 WHOLE_NUMBER, COUNTS = "whole number", "counts"
 """Kinds of arguments, see `audit.run.redrawn.Kind`. A kernel made for one number or for equal counts may crash
@@ -79,7 +85,7 @@ class Varied:
     """A case with all its variations.
 
     Attributes:
-        groups: the requested groups; a large case lacks those BY_VALUE.
+        groups: the requested groups, see `groups_of`.
         bits: effective bits of the reference (`fp32`) and of the oracle on rounded inputs (`tf32`, `fp16`, `bf16`),
             None where they are undefined.
         trivial: the number of wrong elements of each trivial candidate at the case's own inputs.
@@ -108,8 +114,8 @@ class Wanted:
 
 
 _lock = threading.Lock()
-_known: WeakKeyDictionary[Workers, dict[tuple[Path, Path], Wanted]] = WeakKeyDictionary()
-"""By the workers of an audit, so that no entry outlives it."""
+_known: WeakKeyDictionary[Workers, dict[tuple[Path, Path], Wanted | str]] = WeakKeyDictionary()
+"""By the workers of an audit, so that no entry outlives it; a text where there are none, for NoVariations."""
 
 
 def wanted(target: Target) -> Wanted:
@@ -141,8 +147,12 @@ def made_for(
             reply = workers.call(request, limit_s=LIMIT_S)
             if device == "cuda" and ASSERTED in reply.detail:  # the process cannot use that GPU any more
                 reply = workers.call(request.model_copy(update={"device": "cpu"}), limit_s=LIMIT_S)
-            known[key] = _made([case for case, _ in plan], vary, reply)
-        return known[key]
+            failed = f"reference.py gave no other inputs: {reply.ending}: {reply.detail}"
+            known[key] = _made([case for case, _ in plan], vary, reply) if reply.finished else failed
+        found = known[key]
+    if isinstance(found, str):
+        raise NoVariations(found)
+    return found
 
 
 def of_case(target: Target, case: Case) -> Variation | None:
@@ -153,15 +163,13 @@ def of_case(target: Target, case: Case) -> Variation | None:
 
 
 def _made(cases: Sequence[Case], vary: Sequence[requests.Vary], reply: Reply) -> Wanted:
-    if not reply.finished:
-        raise NoVariations(f"reference.py gave no other inputs: {reply.ending}: {reply.detail}")
     made = [_varied(case, asked, reply, of) for of, (case, asked) in enumerate(zip(cases, vary, strict=True))]
     return Wanted(middle=made[0], largest=made[-1])
 
 
 def groups_of(case: Case) -> list[str]:
-    """Return the groups of variations of a middle case."""
-    return [*ALWAYS, *(() if case.bytes > MOST_BYTES else BY_VALUE)]
+    """Return the groups of variations of a middle case; a large one lacks those of MOST_BYTES_OF."""
+    return [group for group in GROUPS if case.bytes <= MOST_BYTES_OF.get(group, case.bytes)]
 
 
 def _varied(case: Case, asked: requests.Vary, reply: Reply, of: int) -> Varied:

@@ -72,6 +72,11 @@ class Task:
             return {"flops": 0.0, "bytes": 0.0}
         return {"flops": 0.0, "bytes": float(bytes_written(result, arguments))}
 
+    def estimated_work(self, shape: Sizes) -> int | None:
+        """Return `work` by shapes alone, on torch's meta device; None where the file does not run there."""
+        with torch.device("meta"), torch.no_grad(), as_on_a_gpu(meta=True):
+            return counted(lambda: self._computed(self._drawn(shape, 0), double=False))
+
     def blank(self, shape: Sizes) -> Arguments:
         """Return the arguments of a shape, without values where called on torch's meta device."""
         return self._drawn(shape, 0)

@@ -87,7 +87,7 @@ def _cases(request: requests.Cases, reference: ModuleType, results: Writer) -> I
     for case, (shape, seed) in enumerate(zip(request.shapes, request.seeds, strict=True)):
         inputs = reference.inputs(shape, torch.Generator().manual_seed(seed))
         require_places(harness, inputs)
-        problem = Problem(reference, inputs, shape, device=request.device, host=harness.host)
+        problem = _problem(request, reference, inputs, shape)
         _require_plain(problem)
         if request.distribution is None:
             torch.save(inputs, request.folder / f"{case}.inputs.pt")
@@ -103,6 +103,24 @@ def _cases(request: requests.Cases, reference: ModuleType, results: Writer) -> I
                     yield {"case": case, "shape": shape, **right, "other": name}
 
 
+MOST_HOST_WORK = 1 << 26
+"""Operations of a call, see `work.counted`, up to which the host computes right results: each process of a GPU first
+loads some hundred kernels of torch, which takes seconds."""
+
+
+def _problem(
+    request: requests.Cases | requests.Variations | requests.Sized,
+    reference: ModuleType,
+    values: list[Any],
+    shape: dict[str, int],
+) -> Problem:
+    """Return a case of the request; an imported task of little work on the host, where a GPU is asked for too."""
+    task = getattr(reference, "TASK", None) if request.device == "cuda" else None
+    work = task.estimated_work(shape) if task else None
+    device = "cpu" if work is not None and work <= MOST_HOST_WORK else request.device
+    return Problem(reference, values, shape, device=device, host=stated(request.reference.parent).host)
+
+
 def _require_plain(problem: Problem) -> None:
     """Raise BadInput for an argument that a session could not load."""
     for name, leaf in zip(names(problem), problem.flat, strict=True):
@@ -113,7 +131,7 @@ def _require_plain(problem: Problem) -> None:
 
 def _sized(request: requests.Sized, reference: ModuleType, results: Writer) -> Iterator[dict[str, Any]]:
     """Yield one event a shape: its case, or an exception in `raised`; neither where the remaining work is too small."""
-    left, host = request.most, stated(request.reference.parent).host
+    left = request.most
     for index, shape in enumerate(request.shapes):
         event: dict[str, Any] = {"sized": index, "raised": None}
         try:
@@ -121,7 +139,7 @@ def _sized(request: requests.Sized, reference: ModuleType, results: Writer) -> I
             work = counted(partial(_called, reference, values))
             if work is None or work <= left:  # work is None for an exception, which is raised again below
                 left -= work or 0
-                problem = Problem(reference, values, shape, device=request.device, host=host)
+                problem = _problem(request, reference, values, shape)
                 _stands(problem, request.relative)
                 event |= {**problem.expected(values, results), "size": problem.size}
                 torch.save(values, request.folder / f"{index}.inputs.pt")
@@ -161,10 +179,9 @@ _DRAWN = ("distributions", DISCRIMINATING, GRADED, "whole_numbers")
 def _variations(request: requests.Variations, reference: ModuleType, results: Writer) -> Iterator[dict[str, Any]]:
     """Yield one event a case with the `bits` of every format and the wrong elements of every trivial candidate at its
     own inputs (`trivial`), then one a variation."""
-    host = stated(request.reference.parent).host
     for of, wanted in enumerate(request.vary):
         values = torch.load(wanted.inputs, weights_only=True)
-        case = Problem(reference, values, wanted.shape, device=request.device, host=host)
+        case = _problem(request, reference, values, wanted.shape)
         discriminator = Discriminator(case, request.relative)
         yield {"of": of, "bits": formats.bits(case), "trivial": discriminator.own, "inputs": names(case)}
         for group in wanted.groups:

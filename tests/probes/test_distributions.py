@@ -13,7 +13,7 @@ from audit import claims
 from audit.audit import Audit
 from audit.build.emulated.device import EmulatedDevice
 from audit.probes.cases import Case
-from audit.probes.variations import BY_VALUE, MOST_BYTES, groups_of
+from audit.probes.variations import MOST_BYTES_OF, groups_of
 from audit.report.progress import Progress
 from audit.run.pool import Workers
 
@@ -40,12 +40,14 @@ def test_a_sum_that_rounds_more_than_the_reference_is_not_failed(tmp_path: Path,
     assert not any(one.fails_kernel for one in found.values())
 
 
-def test_a_case_of_gigabytes_is_not_asked_by_value(tmp_path: Path) -> None:
+def test_a_large_case_is_asked_in_fewer_ways(tmp_path: Path) -> None:
     inputs = tmp_path / "0.inputs.pt"
     inputs.touch()
     case = Case({"N": 2}, inputs, np.zeros(2), "float32")
-    assert set(BY_VALUE) <= set(groups_of(case))
+    assert set(MOST_BYTES_OF) <= set(groups_of(case))
     with inputs.open("r+b") as file:
-        file.truncate(MOST_BYTES)  # a hole: it takes no room
-    assert not set(BY_VALUE) & set(groups_of(case))
-    assert "inputs" in groups_of(case)
+        file.truncate(MOST_BYTES_OF["distributions"])  # a hole: it takes no room
+        assert not {"distributions", "nonfinite"} & set(groups_of(case))
+        assert "inputs" in groups_of(case)
+        file.truncate(MOST_BYTES_OF["inputs"])
+        assert groups_of(case) == ["other", "discriminating", "graded"]

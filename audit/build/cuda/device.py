@@ -18,6 +18,7 @@ from audit.build.cuda.fast_symbols import defined, plain_name
 from audit.build.cuda.fast_toolchain import NotFast
 from audit.build.cuda.toolchain import working_sanitizer
 from audit.build.device import BuiltVariant, Levels
+from audit.build.second_compiler import require_binding
 from audit.build.settings import (
     FAST_MANIFEST,
     IMAGE,
@@ -138,6 +139,7 @@ class CudaDevice:
             if optimisation == self.levels.oldest:
                 raise Unsupported("Python, which is compiled for the GPU at hand")
             return self._python(source, variant, optimisation)
+        require_binding([fast.joined(source)[0]], header_set=optimisation)
         return made[optimisation](source, variant, flags_of(variant, self._claim))
 
     def _fast(self, source: Path, variant: Variant, flags: tuple[str, ...]) -> CudaVariant:

@@ -13,7 +13,7 @@ from audit.build.cache import digests
 from audit.build.device import BuiltVariant, Levels
 from audit.build.emulated.build import EmulatedBuild, build
 from audit.build.emulated.prepared import prepare
-from audit.build.second_compiler import UNBOUND
+from audit.build.second_compiler import require_binding
 from audit.build.settings import (
     FILLS,
     NO_BLOCKS,
@@ -25,13 +25,10 @@ from audit.build.settings import (
     TensorDevice,
 )
 from audit.model import BuildNote, Claim, Device, Shape, Variant
-from audit.model.errors import CompileError
 from audit.model.gpus import table
 from audit.model.run_directory import Scratch
 from audit.sandbox import command
 
-BINDING = re.compile(r"PYBIND11_MODULE|TORCH_LIBRARY|PyInit_|RegisterOperators")
-"""The bindings by which Python finds a function in a library; comments count too."""
 SEED = 20250220
 """Seed of the random thread and block orders; the inputs have seeds of their own."""
 T4 = 75
@@ -159,8 +156,7 @@ class EmulatedDevice:
         made = build(source, optimisation=optimisation, compute_capability=card, flags=flags)
         read = (source.parent / one.file for one in made.reads)
         texts = [one.read_text(encoding="utf-8", errors="replace") for one in read]
-        if not any(BINDING.search(text) for text in texts):
-            raise CompileError(UNBOUND, header_set=made.header_set)
+        require_binding(texts, header_set=made.header_set)
         return EmulatedVariant(
             note=_note(made, variant, optimisation, flags),
             limit_s=self.session_limit_s,
