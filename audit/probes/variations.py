@@ -27,13 +27,11 @@ GROUPS = (
 """All groups of variations, in the order in which they are made."""
 DRAWN_ALIKE = ("other", "moved", "whole_numbers", "inputs", "reordered")
 """Groups whose results have the usual rms of the case's."""
-MOST_BYTES = 512 << 20
-MOST_BYTES_OF = {
-    "distributions": MOST_BYTES, "nonfinite": MOST_BYTES,
-    "moved": 1 << 30, "whole_numbers": 1 << 30, "reordered": 1 << 30, "inputs": 1 << 31,
-}  # fmt: skip
-"""The most bytes of a case's inputs and right result for a group of variations: each takes as many bytes again, and
-questions about values need no large case."""
+MOST_BYTES, MOST_BYTES_OF_INPUTS = 512 << 20, 1 << 31
+"""The most bytes of a case's inputs and right result for all groups, and for the group "inputs": each variation takes
+as many bytes again."""
+ALWAYS = ("other", "discriminating", "graded")
+"""The groups of a larger case."""
 OTHER, TIES, ROUNDING = "other_values", "ties", "rounding"
 WHOLE_NUMBER, COUNTS = "whole number", "counts"
 """Kinds of arguments, see `audit.run.redrawn.Kind`. A kernel made for one number or for equal counts may crash
@@ -168,8 +166,10 @@ def _made(cases: Sequence[Case], vary: Sequence[requests.Vary], reply: Reply) ->
 
 
 def groups_of(case: Case) -> list[str]:
-    """Return the groups of variations of a middle case; a large one lacks those of MOST_BYTES_OF."""
-    return [group for group in GROUPS if case.bytes <= MOST_BYTES_OF.get(group, case.bytes)]
+    """Return the groups of variations of a middle case; of a large one fewer."""
+    if case.bytes <= MOST_BYTES:
+        return [*GROUPS]
+    return [*ALWAYS, *(["inputs"] if case.bytes <= MOST_BYTES_OF_INPUTS else [])]
 
 
 def _varied(case: Case, asked: requests.Vary, reply: Reply, of: int) -> Varied:

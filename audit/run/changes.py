@@ -9,6 +9,7 @@ their range. Tables change in `one_argument` alone, and every change keeps the s
 from __future__ import annotations
 
 import math
+from bisect import bisect_left
 from collections.abc import Iterable, Iterator
 from typing import Any, NamedTuple
 
@@ -63,9 +64,23 @@ def one_element(discriminator: Discriminator) -> Iterator[Variation]:
         steps = ((one, _moved_by(problem, position, leaf, one)) for one in FACTORS)
         if (found := until_moved(discriminator, steps, problem.values)) is not None:
             yield name, found.values, {"moved": found.moved, "steps": found.candidate}
-    steps = ((one, _moved_by(problem, shares[3], first, one)) for one in SMALL_FACTORS)
-    if (found := until_moved(discriminator, steps, problem.values)) is not None and found.moved:
-        yield "slightly_moved", found.values, {"moved": found.moved}
+    if (least := _least_moved(discriminator, shares[3], first)) is not None:
+        yield "slightly_moved", least.values, {"moved": least.moved}
+
+
+def _least_moved(discriminator: Discriminator, position: float, leaf: int) -> Change | None:
+    """Return the change by the least of SMALL_FACTORS that moves the right result; a larger one is taken to move it
+    too."""
+    problem, found = discriminator.problem, dict[float, Change]()
+
+    def moves(factor: float) -> bool:
+        step = (factor, _moved_by(problem, position, leaf, factor))
+        if (change := until_moved(discriminator, [step], problem.values)) is not None and change.moved:
+            found[factor] = change
+        return factor in found
+
+    bisect_left(SMALL_FACTORS, True, key=moves)
+    return found[min(found)] if found else None
 
 
 def _real(problem: Problem) -> list[int]:

@@ -94,6 +94,12 @@ def right(got: Numbers, want: Numbers, *, relative: float, scale: float) -> Numb
     return same(got, want) | (near & (abs(want) < math.inf) & (abs(got) < math.inf))
 
 
+def count_wrong(got: Numbers, want: Numbers, *, relative: float, scale: float) -> int:
+    """Return the number of elements that are not `right`; `got` may be a single number."""
+    parts = _parts(got, want)
+    return sum(int((~right(mine, due, relative=relative, scale=scale)).sum()) for _, mine, due in parts)
+
+
 def moved(was: Numbers, now: Numbers, *, relative: float, least_scale: float = 0.0) -> Numbers:
     """Return where two right results differ by more than two right results for one input can. Raises NothingFinite."""
     scales = [max(least_scale, rms(one)) for one in (was, now)]
@@ -129,12 +135,13 @@ def needed(got: Numbers, want: Numbers) -> float | None:
 
 
 def _parts(one: Numbers, other: Numbers) -> Iterator[tuple[slice, Numbers, Numbers]]:
-    """Yield slices of two flattened arrays of one size, with the elements of each."""
-    one, other = one.reshape(-1), other.reshape(-1)
-    step = CHUNK_CUDA if getattr(one, "is_cuda", False) else CHUNK
-    for start in range(0, len(one), step):
+    """Yield slices of two flattened arrays of one size, with the elements of each; `one` may be a single number."""
+    other = other.reshape(-1)
+    one = one if isinstance(one, float) else one.reshape(-1)
+    step = CHUNK_CUDA if getattr(other, "is_cuda", False) else CHUNK
+    for start in range(0, len(other), step):
         part = slice(start, start + step)
-        yield part, one[part], other[part]
+        yield part, one if isinstance(one, float) else one[part], other[part]
 
 
 def effective_bits(got: Numbers, want: Numbers) -> float | None:
@@ -147,7 +154,9 @@ def effective_bits(got: Numbers, want: Numbers) -> float | None:
     finite = (abs(want) < math.inf) & (abs(got) < math.inf)
     if not bool(finite.any()) or not bool((finite | same(got, want)).all()):
         return None
-    scale, error = rms(want[finite]), rms(got[finite] - want[finite])
+    if not bool(finite.all()):
+        got, want = got[finite], want[finite]
+    scale, error = rms(want), rms(got - want)
     if scale == 0.0:
         return None
     return MOST_BITS if error == 0.0 else min(MOST_BITS, math.log2(scale / error))

@@ -192,7 +192,7 @@ def graded_inputs(problem: Problem, relative: float) -> Values | None:
         drawn_anew = [(x, is_real(x) and not torch.equal(x, other)) for x, other in pairs]
         flat = [graded(x, problem.generator(GRADED_SALT)) if anew else x for x, anew in drawn_anew]
         values = problem.arguments(flat)
-        if problem.unchanged(values) or leaves_range(leaves(values), problem.flat):
+        if problem.unchanged(values) or leaves_range(leaves(values), problem.ranges):
             return None
         stands = formats.needs(problem, values) <= correctness.held_to(relative, problem.dtype) / 2
     except ties.REFUSED:
@@ -225,7 +225,7 @@ def wrong_elements(
     of `want` where that is smaller."""
     scale, counts = max(least_scale, correctness.rms(want)), dict[str, int]()
     for name, one in _candidates(want, others, inputs):
-        wrong = int((~correctness.right(one, want, relative=relative, scale=scale)).sum())
+        wrong = correctness.count_wrong(one, want, relative=relative, scale=scale)
         counts[name] = min(wrong, counts.get(name, wrong))
     return counts
 

@@ -103,9 +103,9 @@ def _in_formats(
     """Yield the oracle's result for inputs changed for each lower format; None where it refuses them: a rounded matrix
     may have no factors, and a rounded number be infinite."""
     for name in FORMATS:
-        draw = case.generator(9)
+        draw = case.generator(9, device=case.device)
         try:
-            flat = [change(x, name, draw) if is_real(x) else x for x in leaves(values)]
+            flat = [change(x.to(case.device), name, draw) if is_real(x) else x for x in leaves(values)]
             yield name, oracle(rebuilt(values, flat))
         except ties.REFUSED:
             yield name, None
@@ -121,5 +121,5 @@ def _as_computed(x: torch.Tensor, name: str, generator: torch.Generator) -> torc
     low = FORMATS[name](x)
     if not torch.equal(low, x):
         return low
-    step = 2.0 * torch.rand(x.shape, generator=generator, dtype=torch.float64) - 1.0
-    return x.double() * (1.0 + ROUNDS_BY[name] * step.to(x.device))
+    step = 2.0 * torch.rand(x.shape, generator=generator, dtype=torch.float64, device=x.device) - 1.0
+    return x.double() * (1.0 + ROUNDS_BY[name] * step)

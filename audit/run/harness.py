@@ -64,6 +64,6 @@ def placed(values: list[Any], upload: Upload, host: Collection[int]) -> list[Any
     def copied(x: Any, index: int) -> Any:
         if not isinstance(x, torch.Tensor):
             return x
-        return x.clone() if index in host else upload(x)
+        return x.to("cpu", copy=True) if index in host else upload(x)
 
     return [rebuilt(value, [copied(x, index) for x in leaves(value)]) for index, value in enumerate(values)]

@@ -190,7 +190,7 @@ def _variations(request: requests.Variations, reference: ModuleType, results: Wr
                 if right is not None:
                     measured = _headroom(discriminator, values, group)
                     trivial = discriminator.at(values) if group == DISCRIMINATING else {}
-                    outside = leaves_range(leaves(values), case.flat)
+                    outside = leaves_range(leaves(values), case.ranges)
                     about = {**measured, "trivial": trivial, "outside": outside}
                     yield {"of": of, "variation": name, "group": group, **about, **more, **right}
 
@@ -243,7 +243,7 @@ def _distributed(discriminator: Discriminator, name: str | None) -> list[Any] | 
     reference, or one with rounded intermediate values, needs LEAST_FAR times the tolerance."""
     case = discriminator.problem
     values = next((made for one, made in _every_distribution(case) if one == name), None)
-    if values is None or leaves_range(leaves(values), case.flat):
+    if values is None or leaves_range(leaves(values), case.ranges):
         return None
     try:
         stands = formats.needs(case, values) <= LEAST_FAR * discriminator.relative

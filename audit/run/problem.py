@@ -17,6 +17,7 @@ from audit.run.harness import placed
 from audit.run.outputs import outputs_of, own
 from audit.run.results import Writer
 from audit.run.structure import NONE, Structures, read, same, tables
+from audit.run.transforms import Range
 
 FEW, DRAWS, FIRST_DRAW = 16, 3, 8
 """The rms of a result of few elements is unreliable: a sum may be near zero. It is taken over other draws instead, with
@@ -48,7 +49,7 @@ class Problem:
     ) -> None:
         self.reference, self.values, self.shape = reference, values, shape
         self.flat = leaves(values)
-        self._device, self._host = device, host
+        self.device, self._host = device, host
         self._held: list[_Held] = [(values, {})]
         self._asked: _Held | None = None
         self._tie_breaks = ties.TieBreaks()
@@ -107,9 +108,9 @@ class Problem:
         if (offered := getattr(self.reference, "distributions", None)) is not None:
             yield from offered(self.shape, self.generator(MORE_DRAWS)).values()
 
-    def generator(self, salt: int) -> torch.Generator:
+    def generator(self, salt: int, *, device: str = "cpu") -> torch.Generator:
         """Return a generator seeded by the inputs, so that its numbers are not known before the audit."""
-        return torch.Generator().manual_seed(self._seed + salt)
+        return torch.Generator(device).manual_seed(self._seed + salt)
 
     @cached_property
     def _seed(self) -> int:
@@ -122,6 +123,11 @@ class Problem:
         """Draw other arguments of this shape by the claim's `inputs`."""
         values: list[Any] = self.reference.inputs(self.shape, self.generator(salt))
         return values
+
+    @cached_property
+    def ranges(self) -> list[Range | None]:
+        """The range of each leaf, see `transforms.Range`."""
+        return [Range.of(x) for x in self.flat]
 
     @cached_property
     def others(self) -> list[Any]:
@@ -256,7 +262,7 @@ class Problem:
         held = [*self._held, *([] if self._asked is None else [self._asked])]
         cached = next((results for one, results in held if one is values), {})
         if kind not in cached:
-            copied = placed(values, lambda x: x.to(self._device, copy=True), self._host)  # it may work in place
+            copied = placed(values, lambda x: x.to(self.device, copy=True), self._host)  # it may work in place
             cached[kind] = compute(copied)
         return cached[kind]
 

@@ -97,7 +97,7 @@ class Moves:
     def _both_ways(self, share: float, *, whole: bool = False) -> Iterator[torch.Tensor]:
         """Yield the results of moves up and of moves down, where the oracle takes them."""
         for signed in (share, -share):
-            generator = torch.Generator().manual_seed(self.seed)
+            generator = torch.Generator(self.want.device).manual_seed(self.seed)
             flat = [self._nudged(x, generator, signed, whole=whole) for x in leaves(self.values)]
             with suppress(*REFUSED):
                 if (result := self.oracle(rebuilt(self.values, flat))).shape == self.want.shape:
@@ -106,11 +106,13 @@ class Moves:
     def _nudged(self, x: Any, generator: torch.Generator, share: float, *, whole: bool) -> Any:
         if not isinstance(x, torch.Tensor) or x.dtype == torch.bool or not (whole or x.is_floating_point()):
             return x
-        wide = x.double()
-        step = torch.rand(x.shape, generator=generator, dtype=torch.float64)
+        wide = x.to(generator.device, torch.float64)
+        step = torch.rand(x.shape, generator=generator, dtype=torch.float64, device=generator.device)
         step = GOLDEN * (wide + self.seed) % 1.0 if self.alike else step  # the same in every tensor
         moved = wide * (1.0 + share * step) + math.copysign(LEAST, share) * step
+        if not (self.breaks_ties and abs(share) == SHARE):
+            return moved
         finite = wide[wide.isfinite()]
-        if not (self.breaks_ties and abs(share) == SHARE and finite.numel()):
+        if not finite.numel():
             return moved
         return torch.where(wide == 0, share * (float(finite.abs().max()) or 1.0) * step, moved)

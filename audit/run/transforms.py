@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Collection
+from dataclasses import dataclass
 from typing import Any
 
 import torch
@@ -191,27 +192,49 @@ def two_exchanged(values: list[Any], leaf: int, generator: torch.Generator) -> l
     return changed
 
 
-def leaves_range(values: list[Any], own: list[Any]) -> bool:
-    """Return whether a value is outside the range of a case's inputs, where their distribution is bounded, or is no
-    whole number where these hold nothing but such numbers that are not negative: pixels, labels, counts.
+@dataclass(frozen=True)
+class Range:
+    """The range of a drawn tensor, its zeros left out.
 
-    It is bounded where the least and the largest number are at most BOUNDED standard deviations apart: uniform numbers,
-    not normal ones. The range extends a twentieth beyond the sample.
+    Attributes:
+        ends: the least and the largest number, and a twentieth beyond; None where its distribution is not bounded.
+        whole: whether it holds whole numbers alone, none of them negative: pixels, labels, counts.
     """
-    return any(_beyond(x, given) for x, given in zip(values, own, strict=False) if is_real(x) and is_real(given))
+
+    ends: tuple[float, float] | None
+    whole: bool
+
+    @classmethod
+    def of(cls, x: Any) -> Range | None:
+        """Return the range of a real tensor; None where it restricts nothing.
+
+        It is bounded where its ends are at most BOUNDED standard deviations apart: uniform numbers, not normal ones.
+        """
+        if not is_real(x) or (taken := _taken(x)).numel() < FEWEST_DRAWN:
+            return None
+        low, high = float(taken.min()), float(taken.max())
+        whole = high > low > 0 and bool((taken == taken.round()).all())
+        slack = (high - low) / 20
+        ends = (low - slack, high + slack) if 0 < high - low <= BOUNDED * float(taken.std()) else None
+        return cls(ends, whole) if whole or ends else None
+
+    def left_by(self, x: Any) -> bool:
+        """Return whether a tensor has a number outside of it, or one that is not whole."""
+        if not is_real(x) or not (taken := _taken(x)).numel():
+            return False
+        if self.whole and bool((taken != taken.round()).any()):
+            return True
+        return self.ends is not None and bool(taken.min() < self.ends[0] or taken.max() > self.ends[1])
 
 
-def _beyond(x: torch.Tensor, given: torch.Tensor) -> bool:
-    taken, new = (one[one.isfinite() & (one != 0)].double() for one in (given, x))
-    if taken.numel() < FEWEST_DRAWN or not new.numel():
-        return False
-    low, high = taken.min(), taken.max()
-    if high > low > 0 and bool((taken == taken.round()).all()) and bool((new != new.round()).any()):
-        return True
-    if not 0 < high - low <= BOUNDED * taken.std():
-        return False
-    slack = (high - low) / 20
-    return bool(new.min() < low - slack or new.max() > high + slack)
+def _taken(x: torch.Tensor) -> torch.Tensor:
+    """Return the finite elements that are not zero, float64."""
+    return x[x.isfinite() & (x != 0)].double()
+
+
+def leaves_range(values: list[Any], ranges: list[Range | None]) -> bool:
+    """Return whether a value leaves the range of a case's inputs."""
+    return any(given is not None and given.left_by(x) for x, given in zip(values, ranges, strict=False))
 
 
 def with_value(values: list[Any], leaf: int, value: float, *, position: float) -> list[Any]:
