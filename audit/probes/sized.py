@@ -25,7 +25,7 @@ from audit.run import requests
 Result = Literal["right", "wrong", "refused", "launch_refused", "launched", "not_taken", "no_answer"]
 MADE_S = 60.0
 """Seconds for the inputs and right results of all shapes."""
-MOST_WORK = {"cpu": 1 << 23, "cuda": 1 << 32}
+MOST_WORK = {"cpu": 1 << 23, "cuda": 1 << 30}
 """The most elements and multiplications of all calls together, by device; see `audit.run.work`."""
 LONGEST = 300
 """The most characters of a reason."""

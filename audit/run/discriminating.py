@@ -40,6 +40,7 @@ class Discriminator:
 
     def __init__(self, problem: Problem, relative: float) -> None:
         self.problem, self._stated = problem, relative
+        self._drawn: dict[tuple[Way, int], Values] = {}
 
     @cached_property
     def own(self) -> dict[str, int]:
@@ -131,6 +132,13 @@ class Discriminator:
         )
 
     def _changed(self, way: Way, salt: int) -> Values:
+        """Return a draw changed in that way, the same object again until another way is asked for."""
+        self._drawn = {key: values for key, values in self._drawn.items() if key[0] is way}
+        if (way, salt) not in self._drawn:
+            self._drawn[way, salt] = self._made(way, salt)
+        return self._drawn[way, salt]
+
+    def _made(self, way: Way, salt: int) -> Values:
         generator = self.problem.generator(32 + salt)
         drawn = self.problem.drawn(salt)
         flat = [way(x.double(), generator).to(x.dtype) if is_real(x) else x for x in leaves(drawn)]

@@ -115,10 +115,15 @@ def _problem(
     shape: dict[str, int],
 ) -> Problem:
     """Return a case of the request; an imported task of little work on the host, where a GPU is asked for too."""
-    task = getattr(reference, "TASK", None) if request.device == "cuda" else None
-    work = task.estimated_work(shape) if task else None
+    work = _estimated(reference, shape) if request.device == "cuda" else None
     device = "cpu" if work is not None and work <= MOST_HOST_WORK else request.device
     return Problem(reference, values, shape, device=device, host=stated(request.reference.parent).host)
+
+
+def _estimated(reference: ModuleType, shape: dict[str, int]) -> int | None:
+    """Return the operations of a call of an imported task, see `Task.estimated_work`; None where they are unknown."""
+    task = getattr(reference, "TASK", None)
+    return task.estimated_work(shape) if task else None
 
 
 def _require_plain(problem: Problem) -> None:
@@ -135,9 +140,11 @@ def _sized(request: requests.Sized, reference: ModuleType, results: Writer) -> I
     for index, shape in enumerate(request.shapes):
         event: dict[str, Any] = {"sized": index, "raised": None}
         try:
-            values = reference.inputs(shape, torch.Generator().manual_seed(request.seed + index))
-            work = counted(partial(_called, reference, values))
-            if work is None or work <= left:  # work is None for an exception, which is raised again below
+            work = _estimated(reference, shape)
+            if work is None or work <= left:  # None: unknown, or an exception, which is raised again below
+                values = reference.inputs(shape, torch.Generator().manual_seed(request.seed + index))
+                work = counted(partial(_called, reference, values)) if work is None else work
+            if work is None or work <= left:
                 left -= work or 0
                 problem = _problem(request, reference, values, shape)
                 _stands(problem, request.relative)
