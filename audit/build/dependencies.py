@@ -10,6 +10,7 @@ import re
 import stat
 import sysconfig
 from collections.abc import Iterable, Sequence
+from functools import cache
 from importlib.util import find_spec
 from pathlib import Path
 
@@ -60,13 +61,19 @@ def own_files(names: Iterable[str], *, source: Path, build: Path, toolchain: Seq
         Unsupported: a file is elsewhere, or cannot be found or read again.
     """
     folder, roots = source.parent.resolve(), [each.resolve() for each in (build, *toolchain)]
+
+    @cache
+    def in_toolchain(parent: str) -> bool:  # thousands of headers lie in a few hundred folders
+        return _holder(Path(parent), folder, roots) in roots
+
     found: dict[str, SourceFile] = {}
     for name in names:
-        path = Path(os.path.normpath(build / name))
-        if ".." not in name and _holder(path, folder, roots) in roots:
+        normal = os.path.normpath(os.path.join(build, name))  # noqa: PTH118  # a Path of each takes seconds
+        if ".." not in name and in_toolchain(os.path.dirname(normal)):  # noqa: PTH120
             continue
+        path = Path(normal)
         real = _resolved(path, build / name)
-        holder = _holder(real, folder, roots)
+        holder = _holder(real.parent, folder, roots)
         if holder is None:
             raise Unsupported(f"a source that reads {path.name}, outside of its own folder and the compiler's")
         if holder == folder:
@@ -89,9 +96,10 @@ def marks(folder: Path) -> list[str]:
     return sorted(found)
 
 
-def _holder(path: Path, folder: Path, roots: Sequence[Path]) -> Path | None:
-    """Return the innermost of those folders around a file: a toolchain may be inside a claim, or a claim inside it."""
-    around = [each for each in (*roots, folder) if path.is_relative_to(each)]
+def _holder(parent: Path, folder: Path, roots: Sequence[Path]) -> Path | None:
+    """Return the innermost of those folders around a file in `parent`: a toolchain may be inside a claim, or a claim
+    inside it."""
+    around = [each for each in (*roots, folder) if parent.is_relative_to(each)]
     return max(around, key=lambda each: len(each.parts), default=None)
 
 
