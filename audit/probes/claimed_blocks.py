@@ -3,14 +3,15 @@
 The corners of the grid and random blocks run on inputs of the claimed shape, twice, over two patterns of fresh memory;
 elements that they did not write, or whose bits depend on fresh memory, are left out. In a third call shared memory and
 inactive lanes hold other values: a result that depends on them is undefined. In a fourth every access of a few blocks
-is checked, for behaviour within one block. A value wrong beside undefined behaviour is proved wrong if it is so in
-every order and under every fill. A result of another shape is wrong, unless the host code reads values back, which
-blocks left out may have made. Every block is run where blocks add into the same memory, where later launches read their
-results, or where all take a few seconds, if there is time: an unwritten element is wrong then. Blocks that add into the
-same memory run in another order too: a result that is wrong in that alone is undefined. The random blocks are unknown
-before the audit. Where the host code launches nothing at the claimed shape, the whole result is compared. Where the
-claimed shape cannot be asked so, and no shape that was asked counts for the claim, every block runs at the importer's
-first candidate if that counts: a smaller shape, or the claimed one itself.
+is checked, for behaviour within one block; of a launch of few threads all blocks, for races between them too. A value
+wrong beside undefined behaviour is proved wrong if it is so in every order and under every fill. A result of another
+shape is wrong, unless the host code reads values back, which blocks left out may have made. Every block is run where
+blocks add into the same memory, where later launches read their results, or where all take a few seconds, if there is
+time: an unwritten element is wrong then. Blocks that add into the same memory run in another order too: a result that
+is wrong in that alone is undefined. The random blocks are unknown before the audit. Where the host code launches
+nothing at the claimed shape, the whole result is compared. Where the claimed shape cannot be asked so, and no shape
+that was asked counts for the claim, every block runs at the importer's first candidate if that counts: a smaller shape,
+or the claimed one itself.
 
 Other inputs get one call each. Where a result is a sum of thousands of numbers they are graded: no half of them
 represents the whole. Fixed inputs, constant tensors that the task always makes alike, are redrawn. Where every block
@@ -25,7 +26,7 @@ from __future__ import annotations
 
 import itertools
 import math
-from collections.abc import Callable, Collection, Mapping
+from collections.abc import Callable, Collection, Mapping, Sequence
 from contextlib import suppress
 from typing import Any, NamedTuple
 
@@ -42,7 +43,7 @@ from audit.probes.cases import Case
 from audit.probes.compare import FAR, sentence, worst_element
 from audit.probes.distributions import OUTSIDE_HALF, REORDERED, SHIFTED
 from audit.probes.target import Target
-from audit.probes.undefined import checking, within_a_block
+from audit.probes.undefined import checking, of_blocks
 from audit.probes.undefined import sentence as behaviour
 from audit.probes.variations import DISCRIMINATING, GRADED
 
@@ -65,6 +66,8 @@ OF_WHOLE = ("sorted", "constant_rows", "lowest_bytes", "highest_bytes")
 MOST_DISTRIBUTIONS = 4
 MOST_CHECKED_S = 3.0
 """The processor time of a launch beyond which a call with every access checked tells nothing here."""
+MOST_CHECKED_THREADS = 1 << 13
+"""Threads of a launch up to which each access of all its blocks is checked."""
 ASKED_OF = ("claimed", "known_bad", "known_good")
 """Roles; ablations and repairs are ours, with shapes chosen for them."""
 
@@ -112,7 +115,7 @@ def _without_launches(target: Target, case: Case) -> Observed:
 
 def _fault(target: Target, event: dict[str, Any]) -> Observed | None:
     """Return the access outside every allocation that ended a launch; None where none did."""
-    found = within_a_block(target, event["reports"]) if block_calls.faulted(event) else None
+    found = of_blocks(target, event["reports"], whole=False) if block_calls.faulted(event) else None
     return None if found is None else found.evidence()
 
 
@@ -136,7 +139,7 @@ def _at_claimed(target: Target, shape: Shape) -> Observed:
     seen = _asked(target, cases[claimed_shape.OWN], large)
     if not seen.get("right"):
         return seen
-    if (access := _undefined_access(target, cases[claimed_shape.OWN], launches=len(found.launches))) is not None:
+    if (access := _undefined_access(target, cases[claimed_shape.OWN], found.launches)) is not None:
         return seen | {"access": access}
     blocks = WHOLE if seen["blocks"] == seen["blocks_run"] else BLOCKS
     return seen | _wrong_at_others(target, claimed_shape.cases_of, blocks=blocks)
@@ -182,18 +185,20 @@ def _of_whole(target: Target) -> list[str]:
     return [STRIDED, *(one for one in OF_WHOLE if one in known)]
 
 
-def _undefined_access(target: Target, case: Case, *, launches: int) -> Observed | None:
-    """Return undefined behaviour of a call of FEWER blocks with every access checked; None where there is none. Several
-    launches build on each other: those of few threads are run whole then."""
+def _undefined_access(target: Target, case: Case, launches: Sequence[dict[str, Any]]) -> Observed | None:
+    """Return undefined behaviour of a call of FEWER blocks with every access checked; None where there is none. A
+    launch of few threads is run whole, and so are several, which build on each other."""
     if not target.built.checks_accesses:
         return None
+    sparing = len(launches) == 1 and math.prod((*launches[0]["grid"], *launches[0]["block"])) > MOST_CHECKED_THREADS
     with suppress(AuditError):
         event, _ = claimed_shape.parts(
-            target, case, checking(target), blocks=FEWER, sparing=launches == 1, most_s=MOST_CHECKED_S
+            target, case, checking(target), blocks=FEWER, sparing=sparing, most_s=MOST_CHECKED_S
         )
-        found = within_a_block(target, event["reports"])
+        whole = block_calls.is_whole(event)
+        found = of_blocks(target, event["reports"], whole=whole)
         if found is not None and (block_calls.faulted(event) or block_calls.why_not(event, case) is None):
-            return found.evidence()
+            return found.evidence() | ({"every_block": True} if whole else {})
     return None
 
 
@@ -255,7 +260,8 @@ def conclude(seen: Observed) -> Answer:
         text += f"or a lane that takes no part: {seen['follows_fresh_shared']:,}"
         return failed(text, "undefined", line=seen["line"])
     if (found := seen.get("fault") or seen.get("access")) is not None:
-        text += f", {FEWER} blocks of each launch, every access checked" if "access" in seen else ""
+        text += f", {FEWER} blocks of each launch" if "access" in seen and "every_block" not in found else ""
+        text += ", every access checked" if "access" in seen else ""
         return failed(f"{text}: {behaviour(found)}", found["grade"], line=found["line"])
     if "other_order" in seen:
         text += f": right in the order of blocks, in another ({seen['other_order']}) {sentence(seen)}"

@@ -116,9 +116,11 @@ def checked(target: Target, case: Case) -> Checked:
     return target.once(f"checked:{case.inputs}", lambda: _checked(target, case))
 
 
-def within_a_block(target: Target, reports: Iterable[dict[str, Any]]) -> Behaviour | None:
-    """Return the worst behaviour of a checked call of a few blocks that is independent of other blocks."""
-    located = target.built.located([one for one in reports if one["kind"] in WITHIN_A_BLOCK])
+def of_blocks(target: Target, reports: Iterable[dict[str, Any]], *, whole: bool) -> Behaviour | None:
+    """Return the worst behaviour of a checked call of some blocks; unless it was `whole`, what is independent of other
+    blocks."""
+    kinds = (*WITHIN_A_BLOCK, ACROSS_BLOCKS) if whole else WITHIN_A_BLOCK
+    located = target.built.located([one for one in reports if one["kind"] in kinds])
     own = _own_functions(target)
     seen = [_seen(one, _grade(one, own=own, depends=False)) for one in located]
     return min(seen, key=lambda one: _RANK[one.grade], default=None)

@@ -271,12 +271,45 @@ def test_what_a_launch_leaves_that_ended_in_a_fault_is_no_result(
     fault = {"kind": "illegal-address", "message": "an illegal access", "kernel": "k", "line": 3, "count": 1}
     seen = {"shape": {"N": 4096}, "fault": {**fault, "proof": "the device", "grade": "proved"}}
     event = {**EVENT, "launches": [WHOLE], "reports": [fault]}
-    monkeypatch.setattr(claimed_blocks, "within_a_block", lambda *_: SimpleNamespace(evidence=lambda: seen["fault"]))
+    monkeypatch.setattr(claimed_blocks, "of_blocks", lambda *_, **__: SimpleNamespace(evidence=lambda: seen["fault"]))
     monkeypatch.setattr(block_calls, "called", lambda *_, **__: (-1, [(event, Call({}, tmp_path / "0.bin"))]))
     assert claimed_blocks._asked(target(tmp_path, ""), replace(CASE, shape={"N": 4096}), 1) == seen
     found = claimed_blocks.conclude(seen)
     assert (found.outcome, found.grade, found.line) == ("fail", "proved", 3)
     assert found.summary == "N=4096, the claimed shape: illegal-address in line 3 of k: an illegal access"
+
+
+RACE = {"kind": "race-global", "message": "reads a word that another thread of the launch writes", "kernel": "k",
+        "line": 3, "count": 2}  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("blocks", "run", "sparing", "words"),
+    [
+        (100, 100, False, "N=4096, the claimed shape, every access checked: race-global in line 3 of k (2 times)"),
+        (1000, 4, True, None),
+    ],
+)
+def test_races_between_blocks_count_where_every_block_is_checked(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, blocks: int, run: int, sparing: bool, words: str | None
+) -> None:
+    launch, made = {**LAST, "grid": [blocks, 1, 1], "blocks_run": run}, target(tmp_path, "")
+    made.built.checks_accesses, made.built.nan_memory, made.built.located = True, "nan", list
+    given: list[Any] = []
+
+    def parts(*_: Any, **options: Any) -> Any:
+        given.append(options["sparing"])
+        return {**EVENT, "launches": [launch], "reports": [RACE]}, None
+
+    monkeypatch.setattr(claimed_shape, "parts", parts)
+    found = claimed_blocks._undefined_access(made, CASE, [launch])
+    assert given == [sparing]
+    assert (found is None) == (words is None)
+    if words is not None:
+        seen = {"shape": SHAPE, "right": True, "access": found}
+        answered = claimed_blocks.conclude(seen)
+        assert answered.grade == "undefined"
+        assert answered.summary.startswith(words)
 
 
 TOO_LONG = {"kind": "time-limit", "message": "too long"}

@@ -32,6 +32,32 @@ def test_cuda(source: str, numbers: set[int]) -> None:
 
 
 @pytest.mark.parametrize(
+    ("source", "product"),
+    [
+        ("const int q = n / 64; for (int i = 0; i < (q + 8 - 1) / 8; ++i) f(i);", 512),
+        ("f(round_up(n / 64, 16));", 1024),
+        ("int tiles = k >> 5; for (int t = 0; t < tiles; t += 4) f(t);", 128),
+        ("#define G 128\nint groups = n / G; int left = groups % 8;", 1024),
+        ("steps = n // 64\nrest = triton.cdiv(steps // 4, 2)", 256),
+    ],
+)
+def test_a_quotient_that_is_divided_again_needs_both_divisors(source: str, product: int) -> None:
+    assert product in named([source])
+
+
+@pytest.mark.parametrize(
+    "source",
+    [
+        "int blocks = n / 256; k<<<blocks, 256>>>(x, n / 4);",
+        "int warps = blockDim.x / 32; if (warps % 4) f();",
+        "const int T = 512; const int W = T / 32; int z = W / 16;",
+    ],
+)
+def test_other_quotients_add_no_product(source: str) -> None:
+    assert max(named([source])) <= 512
+
+
+@pytest.mark.parametrize(
     ("source", "multiples", "equal"),
     [
         ('constexpr int BM = 64;\nTORCH_CHECK(a.size(0) % BM == 0 && k % 32 == 0, "no");', {64, 32}, set()),

@@ -45,6 +45,16 @@ _DIM3 = re.compile(r"\bdim3\b[^;({]{0,60}[({]([^;{}]{1,200}?)[)}]")
 _CHECK = re.compile(r"\b(?:\w*CHECK\w*|assert|if)\b([^;{}]{1,400})")
 _MULTIPLE = re.compile(r"%\s*(\w+)\s*(?:[=!]=\s*0\b|\))")
 _EQUAL = re.compile(r"[=!]=\s*(\w+)(?![\w.(])")
+_QUOTIENT = re.compile(
+    r"\b([A-Za-z_]\w*)\s*[={]((?![^;=\n]{0,80}\b(?:blockDim|threadIdx)\b)[^;={}\n]{0,80}?)(/|>>)\s*(\w+)"
+)
+"""A name that is bound to a quotient, what is divided, and the divisor; not of a block's threads."""
+MOST_QUOTIENTS = 64
+"""Names that hold one and are followed."""
+_DIVIDED = r"\b{name}\b[^;={{}}<>&|?\n]{{0,60}}?(/|%|>>)\s*(\w+)|<=?\s*{name}\s*;[^;)]{{0,40}}?(\+)=\s*(\w+)"
+"""The quotient of that name where it is divided again, or counted up to in steps."""
+_ROUNDED = re.compile(r"\b\w+\s*\([^();={}\n]{0,80}?(/|>>)\s*(\w+)[^();={}\n]{0,20},\s*(\w+)\s*[,)]")
+"""A quotient that is handed to a function together with another number, as one that rounds up."""
 _CHAIN = re.compile(r"(?<![\w.])[\w.]+(?:\s*(?:\*|<<(?!<))\s*[\w.]+)+")
 
 
@@ -77,7 +87,25 @@ def named(sources: Iterable[str]) -> frozenset[int]:
     found = {_whole(match[1]) for code in codes for match in _NUMBER.finditer(code)}
     found |= {value for name in values.names for value in values.of(name)}
     found |= {value for code in codes for match in _CHAIN.finditer(code) for value in values.of_product(match[0])}
+    found |= {value for code in codes for value in _of_quotients(code, values)}
     return frozenset(value for value in found if 2 <= value <= LARGEST) | _limits(codes)
+
+
+def _of_quotients(code: str, values: _Values) -> Iterator[int]:
+    """Yield the products of two divisors, of a size and of its quotient: a step of the source takes as much."""
+    pairs = [((match[1], match[2]), ("/", match[3])) for match in _ROUNDED.finditer(code)]
+    divisors: dict[str, set[tuple[str, str]]] = {}
+    for match in _QUOTIENT.finditer(code):
+        terms = re.findall(r"[A-Za-z_]\w*", match[2])
+        if not all(map(values.of, terms)):  # a quotient of constants is one
+            divisors.setdefault(match[1], set()).add((match[3], match[4]))
+    for name, known in itertools.islice(divisors.items(), MOST_QUOTIENTS):
+        for match in re.finditer(_DIVIDED.format(name=name), code):
+            again = (match[1] or match[3], match[2] or match[4])
+            pairs += [(one, again) for one in sorted(known)]
+    for one, other in pairs:
+        both = itertools.product(*(values.of_divisor(*each) for each in (one, other)))
+        yield from (math.prod(two) for two in both)
 
 
 def _limits(codes: list[str]) -> frozenset[int]:
@@ -197,6 +225,11 @@ class _Values:
         """Return the values of a number or a name."""
         digits = _NUMBER.fullmatch(term)
         return {_whole(digits[1])} if digits else self.of(term)
+
+    def of_divisor(self, operation: str, term: str) -> set[int]:
+        """Return what a division or a shift by that term divides by."""
+        found = self.of_term(term)
+        return {_shifted(1, one) for one in found} if operation == ">>" else found
 
     def of_text(self, text: str) -> set[int]:
         """Return the values of an expression; empty where it has none."""
