@@ -10,19 +10,20 @@ from collections import Counter
 from audit.model.errors import Unsupported
 from audit.probes.answer import Answer, Observed, failed, passed
 from audit.probes.battery import at_middle
-from audit.probes.called import Call, Mode, SessionBroken
+from audit.probes.called import Call, SessionBroken
+from audit.probes.order import claim_first_session
 from audit.probes.target import Target
-from audit.probes.variations import OTHER, wanted
+from audit.probes.variations import OTHER
 
 NAME = "first_call"
 
 OURS = ("ablation", "no_op", "repair")
-"""Roles asked on the emulated device only: on a GPU a fresh process costs seconds."""
+"""Roles asked on the emulated device only: on a GPU they share a process."""
 
 
 def observe(target: Target) -> Observed:
-    """Compare the launches of the first call and of a later one with other values at the middle case."""
-    first, later = target.once("launches at the middle case", lambda: _calls(target))
+    """Compare the launches of the first call of a process and of a later one."""
+    first, later = _calls(target)
     for call in (first, later):
         if call.raised is not None:
             raise SessionBroken(f"the call raised {call.raised}")
@@ -47,8 +48,5 @@ def _calls(target: Target) -> tuple[Call, Call]:
         raise Unsupported(
             "the first call of the kit's own variants: the emulated device tells it without a new process"
         )
-    varied = wanted(target).middle
-    cases = [varied.case, varied.of("other")[0].case]
-    plan = [{"run": "claim", "case": index} for index in range(len(cases))]
-    first, later = target.steps(plan, cases=cases, mode=Mode(target.built.traced_memory), fresh=True)
+    first, *_, later = claim_first_session(target)
     return first, later

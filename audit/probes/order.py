@@ -13,18 +13,18 @@ from audit.probes.target import Target
 from audit.probes.undefined import undefined_beside
 
 NAME = "order"
-
-
 REUSE = Mode("reuse")
 
 
 def claim_first_session(target: Target) -> list[Call]:
     """Call at the largest case: the claim, the reference, `plant`, the claim, `spoiled` (its result with random values
-    in a few elements, freed then), and the claim again; see `audit.run.requests.Step`."""
+    in a few elements, freed then), and the claim again; see `audit.run.requests.Step`. On a GPU with the kernels of
+    each call, for `first_call`."""
     runs = ({"run": "claim"}, {"run": "reference"}, {"run": "plant"}, {"run": "claim", "hold": True},
             {"run": "spoiled", "of": 3}, {"run": "claim"})  # fmt: skip
     plan = [{**step, "case": 0} for step in runs]
-    return target.once("claim first", lambda: target.steps(plan, cases=[target.largest], mode=REUSE, fresh=True))
+    mode = REUSE if target.built.tensor_device == "cpu" else Mode(target.built.traced_memory)
+    return target.once("claim first", lambda: target.steps(plan, cases=[target.largest], mode=mode, fresh=True))
 
 
 def observe(target: Target) -> Observed:
