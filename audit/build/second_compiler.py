@@ -44,8 +44,9 @@ STOPPED = re.compile(r"error: the (?:build|compiler) (?:had not ended|was ended)
 OF_HALF_TYPES = re.compile(r"half|bfloat16|more than one", re.IGNORECASE)
 """Errors that torch's macros may cure: they remove declarations of CUDA's half types, and so an ambiguity."""
 ERROR = re.compile(r"\berror\b|undefined symbol|ptxas fatal", re.IGNORECASE)
-REMOVED = re.compile(r"\bDeprecatedTypeProperties\b")
-"""A type that torch has removed (`AT_DISPATCH_...(x.type(), ...)`): an older torch compiles such a source."""
+REMOVED = re.compile(r"\bDeprecatedTypeProperties\b|\d+ errors? detected in the compilation of")
+"""A type that torch has removed (`AT_DISPATCH_...(x.type(), ...)`): an older torch compiles such a source. And nvcc's
+count of errors, which says nothing without them."""
 GENERATED = "c10/cuda/impl/cuda_cmake_macros.h"
 """A header of torch's own build with this one macro, which torch for the CPU lacks."""
 INLINE_HEADERS = "#include <torch/types.h>\n#include <cuda.h>\n#include <cuda_runtime.h>\n"
@@ -135,5 +136,5 @@ def _unit(source: Path) -> str | None:
 
 
 def _errors(log: str) -> str:
-    """Return the lines with errors, without those about removed types; empty if there are none."""
+    """Return the lines with errors, without those of REMOVED; empty if there are none."""
     return "\n".join(line for line in log.splitlines() if ERROR.search(line) and not REMOVED.search(line))

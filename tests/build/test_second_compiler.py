@@ -136,7 +136,8 @@ def test_without_nvcc_and_without_one_text_to_ask_about_there_is_no_refusal(
         ("claimed.cu:1: fatal error: cutlass/cutlass.h: No such file or directory", False),
         ("error: built for sm_90, not for sm_75", False),
         (
-            'error: no suitable conversion function from "const at::DeprecatedTypeProperties" to "c10::ScalarType"',
+            'error: no suitable conversion function from "const at::DeprecatedTypeProperties" to "c10::ScalarType"\n'
+            '1 error detected in the compilation of "claimed.cu".',
             False,
         ),
         ("", False),
