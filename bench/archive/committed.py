@@ -25,6 +25,8 @@ VERDICTS = (
 )  # fmt: skip
 FAILURES = ("wrong", "undefined", "aliased result", "reduced precision", "mistimed", "overstated")
 """Verdicts that find fault with a kernel that can be built."""
+SOUND_ON_GPU = ("right at its inputs", "no defect found")
+"""Answers of a GPU: of an audit that was cut, and of a whole one."""
 AT_RANDOM, WITHIN_TASKS = "at random", "within tasks"
 """How a kernel was drawn: from all of them, or from those of its task, where tasks were asked by their cost."""
 FAMILIES: Mapping[str, Iterable[int]] = {
@@ -104,7 +106,7 @@ def faulty(rows: Iterable[Row]) -> int:
 
 def on_gpu(rows: Iterable[Row], verdict: str) -> list[str]:
     """Return the answers of a GPU about the kernels of a verdict."""
-    return [row["gpu"] for row in rows if row["verdict"] == verdict and row["gpu"] in {"wrong", "right at its inputs"}]
+    return [row["gpu"] for row in rows if row["verdict"] == verdict and row["gpu"] in {"wrong", *SOUND_ON_GPU}]
 
 
 def by_task(rows: Sequence[Row]) -> list[Row]:

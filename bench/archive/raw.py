@@ -50,14 +50,19 @@ def rows(kernels: Path, folders: list[Path], gpu: Mapping[str, str], drawn: Mapp
 
 
 def on_gpu(folder: Path) -> dict[str, str]:
-    """Return what the judge says of each kernel's values by an audit on a GPU, by id; also of one that was cut.
+    """Return the answer of each kernel's audit on a GPU, by id: its verdict, or of one that was cut what the judge says
+    of its values.
 
     `right at its inputs` means the benchmark's own inputs: a kernel may be wrong at others, which probes come to later.
     """
-    return {str(number): _values(store.read(record)) for number, _, record in _states(folder) if record.exists()}
+    found = ((number, _on_gpu(state, store.read(record))) for number, state, record in _states(folder)
+             if record.exists())  # fmt: skip
+    return {str(number): answer for number, answer in found if answer != NO_ANSWER}
 
 
-def _values(record: Record) -> str:
+def _on_gpu(state: State, record: Record) -> str:
+    if state["outcome"] == "finished":
+        return record.verdict.name if record.verdict.name in VERDICTS else NO_ANSWER
     findings = evidence.deciding_about(record.findings, record.claimed_name)
     state, proof = result_state(findings, ())
     if proof:

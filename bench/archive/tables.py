@@ -35,7 +35,7 @@ MEANINGS = {
     "cannot be built": "nvcc 13 with the headers of torch 2.11 or later refuses it, or it binds no function for Python",
     "no answer": "the emulated device cannot tell ([why](failures.md#causes))",
 }
-ON_GPU = {"wrong": ", on a GPU too", "right at its inputs": ", on a GPU right at its inputs"}
+ON_GPU = {"wrong": ", on a GPU too", **{name: f", on a GPU {name}" for name in committed.SOUND_ON_GPU}}
 REFERENCE = "the task's own reference fails"
 """The class of kernels without an answer for that reason, see `causes.py`."""
 HOSTS = {"2 cores": 2, "a host of one GPU, 16 cores": 16, "a host of four GPUs, 64 cores": 64}
