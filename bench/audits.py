@@ -8,7 +8,7 @@ Cases of one piece share a process, and the right results of their task. On a GP
 ended with its descendants at the limit of its cases; what it found of the one at work is kept, and is no answer. With
 `--times` a case is timed as soon as its values are known, also by another run beside this one, one at a time on
 each GPU: give that GPU, and some cores, nothing else to do. OUT keeps a claim folder, a record and a state (JSON) of
-each; the same command goes on where it was cut.
+each, and the last run's rate; the same command goes on where it was cut.
 """
 
 from __future__ import annotations
@@ -46,6 +46,7 @@ from audit.model import BuildNote, Record, atomic, store
 from audit.model.errors import AuditError, BadInput
 from audit.model.run_directory import Scratch
 from audit.report.progress import Progress
+from audit.run import environment
 from audit.run.oracle_cache import OracleCache
 from audit.run.pool import Workers
 from audit.sandbox import limits
@@ -308,14 +309,29 @@ class Queue:
         lanes = limits.jobs()
         lanes = TIMED_AT_ONCE * len(self._gpus.names) if self._given.times else lanes
         lanes = self._given.jobs or max(1, lanes)
+        began, before = time.monotonic(), {one.case for one in self._cases if self._ended(one)}
         with ThreadPoolExecutor(lanes) as pool:
             for lane in [pool.submit(self._lane) for _ in range(lanes)]:
                 lane.result()
         if not self._given.times:
             self._done.touch()
+        self._keep_rate(lanes, time.monotonic() - began, before)
         if left := [one.case for one in self._cases if not self._ended(one)]:
             why = "cut, not asked, or without a published build to time"
             print(f"left: {len(left)}, {why}: {' '.join(left[:NAMED])}")
+
+    def _keep_rate(self, lanes: int, seconds: float, before: set[str]) -> None:
+        """Write how many cases ended in this run, and how many of them have an answer."""
+        ended = [one for one in self._cases if self._ended(one) and one.case not in before]
+        verdicts = [json.loads(_state(one, self._given).read_text(encoding="utf-8"))["verdict"] for one in ended]
+        rate = {
+            "machine": environment.processor_and_cores(), "gpu": gpu.find().name if self._on_gpu else "",
+            "gpus": len(self._gpus.names) if self._on_gpu else 0, "at_once": lanes, "seconds": round(seconds),
+            "ended": len(ended), "answered": sum(one not in ("", "undecided") for one in verdicts),
+            "an_hour": round(3600 * len(ended) / seconds),
+        }  # fmt: skip
+        (self._given.out / "rate.json").write_text(json.dumps(rate, indent=1) + "\n", encoding="utf-8")
+        print(json.dumps(rate))
 
     def _lane(self) -> None:
         while self._end - time.monotonic() > LEAST_S:

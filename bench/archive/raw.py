@@ -55,18 +55,18 @@ def on_gpu(folder: Path) -> dict[str, str]:
 
     `right at its inputs` means the benchmark's own inputs: a kernel may be wrong at others, which probes come to later.
     """
-    found = ((number, _on_gpu(state, store.read(record))) for number, state, record in _states(folder)
+    asked = ((number, _on_gpu(state, store.read(record))) for number, state, record in _states(folder)
              if record.exists())  # fmt: skip
-    return {str(number): answer for number, answer in found if answer != NO_ANSWER}
+    return {str(number): answer for number, answer in asked if answer != NO_ANSWER}
 
 
 def _on_gpu(state: State, record: Record) -> str:
     if state["outcome"] == "finished":
         return record.verdict.name if record.verdict.name in VERDICTS else NO_ANSWER
     findings = evidence.deciding_about(record.findings, record.claimed_name)
-    state, proof = result_state(findings, ())
+    values, proof = result_state(findings, ())
     if proof:
-        return state
+        return values
     right = any(one.probe == "agreement" and one.outcome == "pass" for one in findings)
     return "right at its inputs" if right else NO_ANSWER
 
