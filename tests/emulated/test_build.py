@@ -155,6 +155,28 @@ def test_syntax_error_stays_on_the_first_header_set_and_names_the_line(tmp_path)
     assert "k.cu:4" in caught.value.log
 
 
+OF_OWN_TYPE = """#include <torch/extension.h>
+template <int N> __global__ void k(float* x) {
+  __shared__ struct Pair { float even[2 * N], odd[N]; } held[2], last;
+  last.odd[threadIdx.x] = held[1].even[threadIdx.x + N] = x[threadIdx.x];
+  __syncthreads();
+  x[threadIdx.x] = held[1].even[2 * N - 1 - threadIdx.x] + last.odd[N - 1 - threadIdx.x];
+}
+void f(at::Tensor x) { k<32><<<1, 32>>>(x.data_ptr<float>()); }
+PYBIND11_MODULE(TORCH_EXTENSION_NAME, m) { m.def("f", &f); }
+"""
+"""nvcc 13.0 takes it."""
+
+
+@pytest.mark.parametrize(("change", "kinds"), [("", set()), ("2 * N - 1 -", {"out-of-bounds-read"})])
+def test_shared_memory_of_a_type_defined_in_its_declaration(tmp_path, change, kinds):
+    built = build(source(tmp_path, OF_OWN_TYPE.replace(change, "8 * N -") if change else OF_OWN_TYPE))
+    asked = "x = torch.arange(32.0); runtime.configure(checker=True); functions['f'](x)\n"
+    got, reports = run(built, asked + "answer = [x.tolist(), runtime.reports()]")
+    assert {each["kind"] for each in reports} == kinds
+    assert kinds or got == [62.0 - 2 * each for each in range(32)]
+
+
 DYNAMIC = """#include <torch/extension.h>
 OPEN
 template <typename T> __global__ void k(T* x) { extern __shared__ T s[]; s[threadIdx.x] = x[threadIdx.x]; }

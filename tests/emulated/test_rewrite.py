@@ -80,6 +80,16 @@ def test_static_shared_memory() -> None:
     )
 
 
+def test_static_shared_memory_of_a_type_defined_in_its_declaration() -> None:
+    body = _body("__global__ void k() { __shared__ struct S { volatile int f; T a[2 * N], b[N]; } s[2], *p; }")
+    assert body.startswith(
+        "__global__ void k() { typedef struct S { volatile int f; T a[2 * N], b[N]; } cuemu_base_1; "
+        "typedef cuemu_base_1 cuemu_type_1 [2]; cuemu_type_1& s = "
+    )
+    assert "typedef cuemu_base_1* cuemu_type_2; cuemu_type_2& p = " in body
+    assert "typedef decltype(x[0]) cuemu_type_1 [N]; " in _body("void k() { __shared__ decltype(x[0]) s[N]; }")
+
+
 def test_dynamic_shared_memory() -> None:
     body = _body("__global__ void k() { extern __shared__ __align__(16) char s[]; extern __shared__ T r[][8]; }")
     assert body == (
