@@ -286,6 +286,28 @@ def test_device_code_may_ask_for_its_architecture(tmp_path):
     assert run(built, "answer = functions['forward'](torch.ones(9)).tolist()") == [2.0] * 9
 
 
+BEFORE_INCLUDES = """#ifndef __CUDACC__
+inline int max(int a, int b) { return a > b ? a : b; }
+#define __CUDACC__
+#endif
+#if !defined(__NVCC__) || __CUDACC_VER_MAJOR__ < 11
+#error "needs nvcc"
+#endif
+#if defined(__CUDA_ARCH__) && __CUDA_ARCH__ < ARCHITECTURE
+__device__ double atomicAdd(double* to, double by) { return missing(to, by); }
+#endif
+"""
+
+
+def test_code_before_the_last_include_sees_the_macros_of_nvcc(tmp_path):
+    (tmp_path / "own.h").write_text("#ifdef __CUDACC__\n#define TWICE 2\n#else\n#define TWICE 3\n#endif\n")
+    text = '#include "own.h"\n' + BEFORE_INCLUDES + SMALL.replace("FACTOR *", "TWICE *")
+    built = build(source(tmp_path, text.replace("ARCHITECTURE", "600")))
+    assert run(built, "answer = functions['forward'](torch.ones(9)).tolist()") == [2.0] * 9
+    with pytest.raises(CompileError, match="redefinition of ‘double atomicAdd"):
+        build(source(tmp_path, text.replace("ARCHITECTURE", "760")))
+
+
 def test_two_processes_make_one_library(tmp_path):
     path = source(tmp_path, SMALL + f"// two processes {tmp_path}\n")
     code = "import sys; from pathlib import Path; from audit.build.emulated.build import build;"
