@@ -286,6 +286,33 @@ def test_device_code_may_ask_for_its_architecture(tmp_path):
     assert run(built, "answer = functions['forward'](torch.ones(9)).tolist()") == [2.0] * 9
 
 
+AS_HALF = """#include <torch/extension.h>
+#include <cuda_fp16.h>
+#include <cuda_bf16.h>
+struct Own { float held; __device__ operator __half() const { return __float2half(held); } };
+__device__ at::Half doubled(const at::Half x, const at::Half* p) {
+  return __hadd(x.operator __half(), p -> operator half ());
+}
+__device__ at::BFloat16 same(at::BFloat16 x) { return x.operator __nv_bfloat16(); }
+__global__ void k(at::Half* x, at::BFloat16* y) {
+  x[threadIdx.x] = doubled(x[threadIdx.x], x + threadIdx.x);
+  y[threadIdx.x] = same(y[threadIdx.x]);
+  if (threadIdx.x == 0) x[0] = Own{7}.operator __half();
+}
+void f(at::Tensor x, at::Tensor y) { k<<<1, 8>>>(x.data_ptr<at::Half>(), y.data_ptr<at::BFloat16>()); }
+PYBIND11_MODULE(TORCH_EXTENSION_NAME, m) { m.def("f", &f); }
+"""
+
+
+def test_conversions_that_torchs_types_have_for_nvcc_alone(tmp_path):
+    built = build(source(tmp_path, AS_HALF))
+    asked = "x, y = torch.arange(8.0).half(), torch.arange(8.0).bfloat16(); functions['f'](x, y)\n"
+    answer = run(built, asked + "answer = [x.tolist(), y.tolist()]")
+    assert answer == [[7.0, *(2.0 * each for each in range(1, 8))], [float(each) for each in range(8)]]
+    with pytest.raises(CompileError, match=r"no match for ‘operator->[*]’|no member"):
+        build(source(tmp_path, AS_HALF.replace("x.operator __nv", "1.0f.operator __nv")))
+
+
 BEFORE_INCLUDES = """#ifndef __CUDACC__
 inline int max(int a, int b) { return a > b ? a : b; }
 #define __CUDACC__

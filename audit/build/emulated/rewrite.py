@@ -29,6 +29,11 @@ _TYPE_CALL = re.compile(r"(?:\.|->)\s*(?P<type>type\s*\(\s*\))\s*\Z")
 _HOST_EXPRESSIONS = (
     (re.compile(r"\bDeviceType\s*::\s*(?P<changed>CUDA)\b"), "CPU"),
     (re.compile(r"(?P<changed>\.\s*type\s*\(\s*\))\s*\.\s*is_cuda\s*\("), ""),
+    # Torch's 16-bit types have these members for nvcc alone.
+    (
+        re.compile(r"(?P<changed>(?:\.|->)\s*operator\s+(?P<type>__half|half|(?:__)?nv_bfloat16)\s*\(\s*\))"),
+        r"->*::cuemu::To<\g<type>>()",
+    ),
 )
 _DEVICE_NAME = re.compile(r'\b[Dd]evice\s*[({]\s*(?P<changed>"cuda(?::\d+)?")')
 _VOID = r"(?:const\s+)?void\s*(?:const\s*)?\*\s*"
@@ -171,7 +176,7 @@ def _null_arguments(source: CudaSource, launch: Launch) -> Iterator[Edit]:
 def _host_expressions(source: CudaSource) -> Iterator[Edit]:
     for pattern, replacement in _HOST_EXPRESSIONS:
         for match in pattern.finditer(source.masked):
-            yield Edit(*match.span("changed"), replacement)
+            yield Edit(*match.span("changed"), match.expand(replacement))
     for match in _DEVICE_NAME.finditer(source.code):
         if source.masked[match.start()] == source.code[match.start()]:
             yield Edit(*match.span("changed"), '"cpu"')
