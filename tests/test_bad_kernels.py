@@ -38,6 +38,14 @@ BAD = {
     "endless": {"kernel": "volatile int go = 1; while (go) { }"},
     "absurd": {"host": "twice<<<dim3(65535, 65535, 64), 1024>>>(x.data_ptr<float>(), y.data_ptr<float>(), 0);"},
     "refused": {"host": "twice<<<1, 2048>>>(x.data_ptr<float>(), y.data_ptr<float>(), n);"},
+    "exits": {"host": 'fprintf(stderr, "n must\\x1b[31m be zero\\n"); exit(4);'},
+    "exits_after_a_fault": {
+        "host": "twice<<<1, 64>>>(x.data_ptr<float>(), y.data_ptr<float>() + (1ll << 40), n);"
+        'if (auto seen = cudaDeviceSynchronize()) { printf("%s", cudaGetErrorString(seen)); std::exit(EXIT_FAILURE); }'
+    },
+    "exits_in_silence": {
+        "host": "twice<<<1, 2048>>>(x.data_ptr<float>(), y.data_ptr<float>(), n); if (cudaGetLastError()) exit(1);"
+    },
     "large_shared": {
         "host": "cudaFuncSetAttribute(twice, cudaFuncAttributeMaxDynamicSharedMemorySize, 98304);"
         "twice<<<1, 64, 98304>>>(x.data_ptr<float>(), y.data_ptr<float>(), 0);"
@@ -46,6 +54,9 @@ BAD = {
 OF_PYTHON = {
     "raises_once": 'if x.numel() <= 1: raise RuntimeError("n must be over 1")',
     "endless_host": "time.sleep(60)",
+    "exits_in_a_child": """import ctypes, os
+    if child := os.fork(): os.waitpid(child, 0)
+    else: ctypes.CDLL(None).exit(5)""",
     "shape": "return (x * 2).repeat(2)",
     "dtype": "return (x * 2).double()",
     "device": 'return torch.empty_like(x, device="meta")',
@@ -115,6 +126,11 @@ def test_the_right_one_is_cleared_among_all_the_others(record: Record) -> None:
         ("endless_host", "contract", "error", "did not finish within 5 s"),
         ("absurd", "contract", "error", "stopped the kernel"),
         ("refused", "contract", "fail", "refused"),
+        ("exits", "contract", "error", "raised Exit: the source called exit(4); it had printed: n must be zero"),
+        ("exits_after_a_fault", "contract", "fail", "exit(1); it had printed: an illegal memory access was"),
+        ("exits_after_a_fault", "memory_access", "fail", "illegal-address in line 5 of twice"),
+        ("exits_in_silence", "contract", "fail", "exit(1); the device had reported: launch-refused: the GPU refuses"),
+        ("exits_in_a_child", "contract", "pass", "every call ended"),
         ("large_shared", "contract", "skip", "a newer GPU allows that much"),
         ("shape", "contract", "fail", "got a float32 tensor of shape [2]"),
         ("dtype", "contract", "fail", "got a float64 tensor"),
@@ -134,7 +150,7 @@ def test_a_compile_error_keeps_the_compilers_words(record: Record) -> None:
 
 
 def test_crashes_and_hangs_fail_no_kernel(record: Record) -> None:
-    for variant in ("syntax", "assembly", "crash", "raises", "no_memory", "endless", "endless_host", "absurd"):
+    for variant in ("syntax", "assembly", "crash", "raises", "exits", "no_memory", "endless", "endless_host", "absurd"):
         assert not [finding for finding in record.findings if finding.target == variant and finding.fails_kernel]
 
 

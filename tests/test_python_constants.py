@@ -26,6 +26,17 @@ def test_names_bound_side_by_side(module: str, expression: str, expected: Any) -
     assert value(module, expression) == expected
 
 
+@pytest.mark.parametrize(("expression", "expected"), [("1 << 21", 2097152), ("(1 << 4) + 1", 17), ("3 << 2 << 1", 24)])
+def test_integers_that_are_written_as_shifts(expression: str, expected: int) -> None:
+    assert value("", expression) == expected
+
+
+@pytest.mark.parametrize("expression", ["1 << -1", "1 << 10**9", "1.5 << 2", "1 << 2.0", "'a' << 1"])
+def test_a_shift_that_is_no_integer_of_usual_size_is_no_constant(expression: str) -> None:
+    with pytest.raises(NotConstant):
+        value("", expression)
+
+
 @pytest.mark.parametrize("module", ["h, w = sizes", "h, w = 1, 2, 3", "h, w = 1, 2\nh = 3"])
 def test_what_does_not_stand_side_by_side_is_not_guessed(module: str) -> None:
     with pytest.raises(NotConstant):

@@ -233,7 +233,8 @@ class Target:
             self.violations.append(reply.detail)
             raise ProtocolViolated(f"protocol violation: {reply.detail}")
         calls += [Call(event, folder / f"{event['step']}.bin", self.violations) for event in reply.events]
-        if not reply.finished:
+        told = reply.ending == "ended" and len(calls) == len(steps) and calls[-1].raised is not None
+        if not reply.finished and not told:  # a last call may end its process, as a check of CUDA errors does
             whose = "reference.py" if self.is_reference else self.variant.file
             done = f"{reply.ending} after {len(calls)} of {len(steps)} calls"
             refuse_limits(calls)

@@ -23,6 +23,13 @@ def _power(base: float, exponent: float) -> Any:
     return base**exponent
 
 
+def _shifted(number: float, by: float) -> int:
+    """Return an integer moved to the left by a few bits. Raises OverflowError for other operands."""
+    if not (isinstance(number, int) and isinstance(by, int) and 0 <= by <= LARGEST_EXPONENT):
+        raise OverflowError
+    return number << by
+
+
 OPERATORS: dict[type[ast.operator], Callable[[Any, Any], Any]] = {
     ast.Add: operator.add,
     ast.Sub: operator.sub,
@@ -30,6 +37,7 @@ OPERATORS: dict[type[ast.operator], Callable[[Any, Any], Any]] = {
     ast.Div: operator.truediv,
     ast.FloorDiv: operator.floordiv,
     ast.Pow: _power,
+    ast.LShift: _shifted,
 }
 _MOST_NAMES = 50  # that stand for each other
 _TEXT_METHODS = ("strip", "lstrip", "rstrip")

@@ -20,8 +20,11 @@ _KEYWORDS = frozenset({"return", "else", "do", "if", "while", "for", "switch", "
 _QUALIFIERS = r"static|extern|volatile|inline|thread_local|__device__|__shared__"
 _BEFORE = re.compile(r"(?:[\w\s<>,]|::|\\\r?\n)*\Z")
 _QUALIFIERS_BEFORE = re.compile(rf"(?:\b(?:{_QUALIFIERS})(?:\s|\\\r?\n)+)*\Z")
-_DROPPED = re.compile(rf"\b(?:{_QUALIFIERS})\b")
-_DECLARATOR = re.compile(r"(?P<type>.*?)(?P<stars>[*\s]*)(?P<name>(?:\w|##)+)\s*(?P<dims>(?:\[.*\])?)\s*", re.DOTALL)
+_DROPPED = re.compile(rf"(?P<body>\{{.*\}})|\b(?:{_QUALIFIERS})\b", re.DOTALL)  # those of members stay
+_DIMENSION = r"\[(?:[^\[\]]|\[[^\[\]]*\])*\]"
+_DECLARATOR = re.compile(
+    rf"(?P<type>.*?)(?P<stars>[*\s]*)(?P<name>(?:\w|##)+)\s*(?P<dims>(?:{_DIMENSION}\s*)*)", re.DOTALL
+)
 
 _REACH = 400  # characters before `__shared__` that may belong to its declaration
 
@@ -199,10 +202,11 @@ def _declaration(view: str, code: str, word: tuple[int, int], *, floor: int, lim
         start = floor + (spelled.start() if spelled else len(before))
         start += len(view[start : word[0]]) - len(view[start : word[0]].lstrip())
     prefix = view[start : word[0]]
-    base = one_line(_DROPPED.sub(" ", prefix + " " + after[0][0] if after else ""))
+    spelled_type = f"{prefix} {after[0][0]}" if after else ""
+    base = one_line(_DROPPED.sub(lambda word: word["body"] or " ", spelled_type))
     if not base:
         return None
-    words = set(re.findall(r"\w+", prefix + " " + after[0][0]))
+    words = {word.group() for word in _DROPPED.finditer(spelled_type)}
     return SharedDeclaration(
         start=start,
         end=end,
@@ -243,6 +247,6 @@ def _declarators(view: str, start: int, end: int) -> list[tuple[str, str, str, s
         if not match or match["name"][0].isdigit() or (index and match["type"].strip()):
             return []
         stars = match["stars"].replace(" ", "")
-        spelled = match["type"].strip() if _DROPPED.sub("", match["type"]).strip() else ""
-        found.append((spelled, stars, match["name"], match["dims"]))
+        spelled = match["type"].strip() if _DROPPED.sub(r"\g<body>", match["type"]).strip() else ""
+        found.append((spelled, stars, match["name"], match["dims"].rstrip()))
     return found

@@ -9,7 +9,7 @@ import fcntl
 import os
 import secrets
 import socket
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import suppress
 from itertools import count
 from json import encoder
@@ -29,7 +29,12 @@ Event = dict[str, Any]
 
 
 class EventWriter:
-    """The child's end of the channel; opened after the fork."""
+    """The child's end of the channel; opened after the fork.
+
+    `tell` sends an event of the session being served at once, where the process ends before its iterator could.
+    """
+
+    tell: Callable[[Event], None]
 
     def __init__(self) -> None:
         self._encode = _encoder()
@@ -46,13 +51,18 @@ class EventWriter:
         or has no nonce since a session is being served."""
         nonce, numbers = self._receive(NONCE_BYTES, socket.MSG_DONTWAIT), count()
         send, packed, encode = self._send, HEADER.pack, self._encode
-        send(packed(BEGUN, next(numbers), nonce))
-        for event in events:
+
+        def tell(event: Event) -> None:
             data = "".join(encode(event, 0)).encode("ascii")
             *parts, last = [data[at : at + CHUNK] for at in range(0, len(data), CHUNK)]
             for part in parts:
                 send(packed(PART, next(numbers), nonce) + part)
             send(packed(EVENT, next(numbers), nonce) + last)
+
+        send(packed(BEGUN, next(numbers), nonce))
+        self.tell = tell
+        for event in events:
+            tell(event)
         send(packed(SERVED, next(numbers), nonce))
 
     @staticmethod

@@ -194,7 +194,16 @@ class Problem:
         self, oracle: ties.Oracle, values: list[Any], want: torch.Tensor, salt: int, *, alike: bool = False
     ) -> ties.Moves:
         """Return the random moves of arguments whose right result by that oracle is `want`, see `ties.Moves`."""
-        return ties.Moves(oracle, values, want, self._seed + salt, self._tie_breaks.seen, alike)
+        inside = self._tie_breaks if not alike and self._breaks_inside else None
+        return ties.Moves(oracle, values, want, self._seed + salt, self._tie_breaks.seen, alike, inside)
+
+    @cached_property
+    def _breaks_inside(self) -> bool:
+        """Whether intermediate values move too: the reference breaks ties, and hardly any at the case's own inputs,
+        where many would be meant."""
+        want = self.want
+        moves = ties.Moves(self.oracle, self.values, want, self._seed + 6, breaks_ties=True, inside=self._tie_breaks)
+        return self._tie_breaks.seen and not moves.hangs
 
     def in_units(self, values: list[Any]) -> tuple[ties.Oracle, torch.Tensor, torch.Tensor]:
         """Return an oracle, its result and the reference's for those arguments, outputs in units of their rms there."""

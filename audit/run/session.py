@@ -5,6 +5,7 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -17,6 +18,7 @@ from audit.run.call_patterns import FirstResult, Function, InTurn, planted, spoi
 from audit.run.containers import tensors
 from audit.run.device import SessionDevice, open_device
 from audit.run.event_writer import EventWriter
+from audit.run.exits import exits
 from audit.run.harness import returning
 from audit.run.oracle import load_reference
 from audit.run.outputs import aliases, described, outputs_of, own, type_of
@@ -56,7 +58,10 @@ def run(request: Session, writer: EventWriter) -> Iterator[dict[str, Any]]:
             device.behave(request.modes[step["mode"]])
         call = _earlier(held, step) if "of" in step else calls[step["run"]]
         one = _Step(device, call, step, start, cases, output_bytes[step["case"]], vacated)
-        event, result = one.run()
+        state = {"loaded": loaded["changed"], "replaced": replaced()}
+        ended = partial(_ended, writer, device, {"step": index, **state})
+        with exits().told(ended):
+            event, result = one.run()
         event |= _firsts(one.firsts, folder, index, keep)
         if outputs := outputs_of(result):
             event |= described(outputs)
@@ -68,6 +73,14 @@ def run(request: Session, writer: EventWriter) -> Iterator[dict[str, Any]]:
         del result, outputs, one  # free the memory before the next step, as a benchmark does between calls
         state = {"loaded": loaded["changed"], "replaced": replaced()}
         yield {"step": index, **event, **device.trace(), "tuned": device.tuned(), **state}
+
+
+def _ended(writer: EventWriter, device: SessionDevice, about: dict[str, Any], how: str) -> None:
+    """Send the event of a step within which native code calls `exit`, with the device's first report."""
+    trace = device.trace()
+    first = next((one for one in trace["reports"] if one["message"] not in how), None)
+    seen = f"; the device had reported: {first['kind']}: {first['message']}" if first else ""
+    writer.tell({**about, **trace, "raised": f"Exit: {how}{seen}"})
 
 
 def _earlier(held: dict[int, object], step: dict[str, Any]) -> Function:

@@ -3,7 +3,8 @@
 Every real input is moved in float64 by less than any gap between different numbers of its type, once up and once down:
 different numbers keep their order, equal ones get one order and then the other. An element that changes depends on the
 breaking of ties, or on a step. Where the reference calls a function that breaks ties, zeros move as far as the largest
-number: a smaller move would vanish in an `exp`.
+number: a smaller move would vanish in an `exp`. The numbers that such a function gets are moved once more: a `relu`
+or a distance of a point to itself makes equal numbers of different inputs.
 """
 
 from __future__ import annotations
@@ -11,7 +12,7 @@ from __future__ import annotations
 import math
 import re
 from collections.abc import Callable, Iterator
-from contextlib import suppress
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from typing import Any
 
@@ -43,16 +44,24 @@ class Tied(ValueError):
 
 
 class TieBreaks(TorchFunctionMode):
-    """Records in `seen` whether a function of torch that breaks ties ran under it."""
+    """Records in `seen` whether a function of torch that breaks ties ran under it.
+
+    `moved`, where set, replaces the float64 numbers that such a function gets. Whole numbers stay: the `argmax` of
+    zeros and ones is the first one.
+    """
 
     def __init__(self) -> None:
         super().__init__()
         self.seen = False
+        self.moved: Callable[[torch.Tensor], torch.Tensor] | None = None
 
     def __torch_function__(self, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
         name, kwargs = getattr(func, "__name__", ""), kwargs or {}
         of_rows = name in ("max", "min") and (len(args) > 1 or "dim" in kwargs)
-        self.seen = self.seen or of_rows or BREAKS_TIES.fullmatch(name) is not None
+        breaks = of_rows or BREAKS_TIES.fullmatch(name) is not None
+        self.seen = self.seen or breaks
+        if breaks and self.moved is not None and args and getattr(args[0], "dtype", None) == torch.float64:
+            args = (self.moved(args[0]), *args[1:])
         return func(*args, **kwargs)
 
 
@@ -61,7 +70,7 @@ class Moves:
     """Arguments with a right result, float64, and their moves by random numbers of the seed.
 
     `breaks_ties` is whether the oracle calls a function that breaks ties, `alike` whether equal numbers move alike, so
-    that none of them is broken.
+    that none of them is broken, `inside` the mode under which the oracle runs, where intermediate values move too.
     """
 
     oracle: Oracle
@@ -70,6 +79,20 @@ class Moves:
     seed: int
     breaks_ties: bool
     alike: bool = False
+    inside: TieBreaks | None = None
+
+    @property
+    def hangs(self) -> bool:
+        """Whether more than MOST_TIED of the result depends on ties, or it has no finite element."""
+        try:
+            scale = correctness.rms(self.want)
+        except correctness.NothingFinite:
+            return True
+        most = MOST_TIED * self.want.numel()
+        counted = (
+            correctness.count_wrong(one, self.want, relative=ROUNDED_BY, scale=scale) for one in self._both_ways(SHARE)
+        )
+        return any(wrong > most for wrong in counted)
 
     def alternatives(self, *, own: bool) -> list[torch.Tensor]:
         """Return other right results of integers, float64, where a few elements depend on ties or on a rounding. Whole
@@ -99,9 +122,26 @@ class Moves:
         for signed in (share, -share):
             generator = torch.Generator(self.want.device).manual_seed(self.seed)
             flat = [self._nudged(x, generator, signed, whole=whole) for x in leaves(self.values)]
-            with suppress(*REFUSED):
+            with suppress(*REFUSED), self._inside(generator, signed):
                 if (result := self.oracle(rebuilt(self.values, flat))).shape == self.want.shape:
                     yield result
+
+    @contextmanager
+    def _inside(self, generator: torch.Generator, share: float) -> Iterator[None]:
+        """Move the numbers that a function which breaks ties gets within the oracle, zeros too by next to nothing."""
+
+        def moved(x: torch.Tensor) -> torch.Tensor:
+            step = torch.rand(x.shape, generator=generator, dtype=x.dtype, device=generator.device).to(x.device)
+            return x * (1.0 + math.copysign(SHARE, share) * step) + math.copysign(LEAST, share) * step
+
+        if self.inside is None:
+            yield
+            return
+        self.inside.moved = moved
+        try:
+            yield
+        finally:
+            self.inside.moved = None
 
     def _nudged(self, x: Any, generator: torch.Generator, share: float, *, whole: bool) -> Any:
         if not isinstance(x, torch.Tensor) or x.dtype == torch.bool or not (whole or x.is_floating_point()):

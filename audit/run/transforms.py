@@ -199,10 +199,12 @@ class Range:
     Attributes:
         ends: the least and the largest number, and a twentieth beyond; None where its distribution is not bounded.
         whole: whether it holds whole numbers alone, none of them negative: pixels, labels, counts.
+        zeros: whether it holds a zero, as a mask or padding does.
     """
 
     ends: tuple[float, float] | None
     whole: bool
+    zeros: bool
 
     @classmethod
     def of(cls, x: Any) -> Range | None:
@@ -216,11 +218,12 @@ class Range:
         whole = high > low > 0 and bool((taken == taken.round()).all())
         slack = (high - low) / 20
         ends = (low - slack, high + slack) if 0 < high - low <= BOUNDED * float(taken.std()) else None
-        return cls(ends, whole) if whole or ends else None
+        return cls(ends, whole, bool((x == 0).any())) if whole or ends else None
 
     def left_by(self, x: Any) -> bool:
-        """Return whether a tensor has a number outside of it, or one that is not whole."""
-        if not is_real(x) or not (taken := _taken(x)).numel():
+        """Return whether a tensor has a number outside of it, or one that is not whole; a zero counts where the range
+        holds none."""
+        if not is_real(x) or not (taken := _taken(x) if self.zeros else x[x.isfinite()].double()).numel():
             return False
         if self.whole and bool((taken != taken.round()).any()):
             return True

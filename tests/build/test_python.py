@@ -138,6 +138,28 @@ forward = module.f
         emulated(written(folder, text.replace("FLAG", "'-DSCALE=4'")))
 
 
+@pytest.mark.parametrize(
+    ("cpp", "cuda"),
+    [
+        ("#include <torch/extension.h>\\nlong f();", "long f() { return torch::cuda::getCurrentCUDAStream().id(); }"),
+        ("long g(); long f() { torch::cuda::synchronize(); return g(); }", "long g() { return 0; }"),
+    ],
+)
+def test_each_text_sees_the_headers_that_torch_puts_before_it(folder: Path, cpp: str, cuda: str) -> None:
+    head = "from torch.utils.cpp_extension import load_inline\nmodule = load_inline('m', "
+    text = f"{head}'{cpp}', '{cuda}', functions=['f'])\nforward = module.f\n"
+    assert emulated(written(folder, text)).note.outcome == "built"
+
+
+def test_a_cuda_text_with_the_extensions_header_has_torchs_own_namespace(folder: Path) -> None:
+    cuda = "#include <torch/extension.h>\\nlong f() { return torch::cuda::getCurrentCUDAStream().id(); }"
+    text = (
+        f"from torch.utils.cpp_extension import load_inline\nload_inline('m', 'long f();', '{cuda}', functions=['f'])\n"
+    )
+    with pytest.raises(CompileError, match="is not a member of ‘torch::cuda’"):
+        emulated(written(folder, text))
+
+
 def test_a_gpu_needs_no_build_of_a_source_without_extensions(folder: Path) -> None:
     builder = PythonBuilder(GPU, TOOLS)
     built = builder.build(written(folder, PLAIN), variant(), FOLDER.claim, level="fast")

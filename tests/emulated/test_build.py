@@ -155,6 +155,28 @@ def test_syntax_error_stays_on_the_first_header_set_and_names_the_line(tmp_path)
     assert "k.cu:4" in caught.value.log
 
 
+OF_OWN_TYPE = """#include <torch/extension.h>
+template <int N> __global__ void k(float* x) {
+  __shared__ struct Pair { float even[2 * N], odd[N]; } held[2], last;
+  last.odd[threadIdx.x] = held[1].even[threadIdx.x + N] = x[threadIdx.x];
+  __syncthreads();
+  x[threadIdx.x] = held[1].even[2 * N - 1 - threadIdx.x] + last.odd[N - 1 - threadIdx.x];
+}
+void f(at::Tensor x) { k<32><<<1, 32>>>(x.data_ptr<float>()); }
+PYBIND11_MODULE(TORCH_EXTENSION_NAME, m) { m.def("f", &f); }
+"""
+"""nvcc 13.0 takes it."""
+
+
+@pytest.mark.parametrize(("change", "kinds"), [("", set()), ("2 * N - 1 -", {"out-of-bounds-read"})])
+def test_shared_memory_of_a_type_defined_in_its_declaration(tmp_path, change, kinds):
+    built = build(source(tmp_path, OF_OWN_TYPE.replace(change, "8 * N -") if change else OF_OWN_TYPE))
+    asked = "x = torch.arange(32.0); runtime.configure(checker=True); functions['f'](x)\n"
+    got, reports = run(built, asked + "answer = [x.tolist(), runtime.reports()]")
+    assert {each["kind"] for each in reports} == kinds
+    assert kinds or got == [62.0 - 2 * each for each in range(32)]
+
+
 DYNAMIC = """#include <torch/extension.h>
 OPEN
 template <typename T> __global__ void k(T* x) { extern __shared__ T s[]; s[threadIdx.x] = x[threadIdx.x]; }
@@ -262,6 +284,55 @@ def test_device_code_may_ask_for_its_architecture(tmp_path):
     text = SMALL.replace("__global__", ARCHITECTURE + both + device + "__global__", 1)
     built = build(source(tmp_path, text.replace("if (i < n)", "if (i < n && i < most() && i < lanes())")))
     assert run(built, "answer = functions['forward'](torch.ones(9)).tolist()") == [2.0] * 9
+
+
+AS_HALF = """#include <torch/extension.h>
+#include <cuda_fp16.h>
+#include <cuda_bf16.h>
+struct Own { float held; __device__ operator __half() const { return __float2half(held); } };
+__device__ at::Half doubled(const at::Half x, const at::Half* p) {
+  return __hadd(x.operator __half(), p -> operator half ());
+}
+__device__ at::BFloat16 same(at::BFloat16 x) { return x.operator __nv_bfloat16(); }
+__global__ void k(at::Half* x, at::BFloat16* y) {
+  x[threadIdx.x] = doubled(x[threadIdx.x], x + threadIdx.x);
+  y[threadIdx.x] = same(y[threadIdx.x]);
+  if (threadIdx.x == 0) x[0] = Own{7}.operator __half();
+}
+void f(at::Tensor x, at::Tensor y) { k<<<1, 8>>>(x.data_ptr<at::Half>(), y.data_ptr<at::BFloat16>()); }
+PYBIND11_MODULE(TORCH_EXTENSION_NAME, m) { m.def("f", &f); }
+"""
+
+
+def test_conversions_that_torchs_types_have_for_nvcc_alone(tmp_path):
+    built = build(source(tmp_path, AS_HALF))
+    asked = "x, y = torch.arange(8.0).half(), torch.arange(8.0).bfloat16(); functions['f'](x, y)\n"
+    answer = run(built, asked + "answer = [x.tolist(), y.tolist()]")
+    assert answer == [[7.0, *(2.0 * each for each in range(1, 8))], [float(each) for each in range(8)]]
+    with pytest.raises(CompileError, match=r"no match for ‘operator->[*]’|no member"):
+        build(source(tmp_path, AS_HALF.replace("x.operator __nv", "1.0f.operator __nv")))
+
+
+BEFORE_INCLUDES = """#ifndef __CUDACC__
+inline int max(int a, int b) { return a > b ? a : b; }
+#define __CUDACC__
+#endif
+#if !defined(__NVCC__) || __CUDACC_VER_MAJOR__ < 11
+#error "needs nvcc"
+#endif
+#if defined(__CUDA_ARCH__) && __CUDA_ARCH__ < ARCHITECTURE
+__device__ double atomicAdd(double* to, double by) { return missing(to, by); }
+#endif
+"""
+
+
+def test_code_before_the_last_include_sees_the_macros_of_nvcc(tmp_path):
+    (tmp_path / "own.h").write_text("#ifdef __CUDACC__\n#define TWICE 2\n#else\n#define TWICE 3\n#endif\n")
+    text = '#include "own.h"\n' + BEFORE_INCLUDES + SMALL.replace("FACTOR *", "TWICE *")
+    built = build(source(tmp_path, text.replace("ARCHITECTURE", "600")))
+    assert run(built, "answer = functions['forward'](torch.ones(9)).tolist()") == [2.0] * 9
+    with pytest.raises(CompileError, match="redefinition of ‘double atomicAdd"):
+        build(source(tmp_path, text.replace("ARCHITECTURE", "760")))
 
 
 def test_two_processes_make_one_library(tmp_path):

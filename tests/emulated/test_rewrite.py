@@ -10,8 +10,8 @@ from tests.conftest import some
 from tests.review.sample import SAMPLE, spoiled
 
 
-def _rewritten(text: str, compute_capability: int = 75) -> str:
-    return rewrite(parse(text), name="a.cu", compute_capability=compute_capability)
+def _rewritten(text: str) -> str:
+    return rewrite(parse(text), name="a.cu")
 
 
 def _body(text: str) -> str:
@@ -80,6 +80,16 @@ def test_static_shared_memory() -> None:
     )
 
 
+def test_static_shared_memory_of_a_type_defined_in_its_declaration() -> None:
+    body = _body("__global__ void k() { __shared__ struct S { volatile int f; T a[2 * N], b[N]; } s[2], *p; }")
+    assert body.startswith(
+        "__global__ void k() { typedef struct S { volatile int f; T a[2 * N], b[N]; } cuemu_base_1; "
+        "typedef cuemu_base_1 cuemu_type_1 [2]; cuemu_type_1& s = "
+    )
+    assert "typedef cuemu_base_1* cuemu_type_2; cuemu_type_2& p = " in body
+    assert "typedef decltype(x[0]) cuemu_type_1 [N]; " in _body("void k() { __shared__ decltype(x[0]) s[N]; }")
+
+
 def test_dynamic_shared_memory() -> None:
     body = _body("__global__ void k() { extern __shared__ __align__(16) char s[]; extern __shared__ T r[][8]; }")
     assert body == (
@@ -145,10 +155,9 @@ def test_host_expressions(text: str, expected: str) -> None:
 
 
 def test_what_follows_the_includes() -> None:
-    produced = _rewritten("#include <a.h>\n#include <b.h>\nint x;\n", compute_capability=80)
+    produced = _rewritten("#include <a.h>\n#include <b.h>\nint x;\n")
     assert produced == (
-        '#line 1 "a.cu"\n#include <a.h>\n#include <b.h>\n#define CUEMU_ARCH 800\n'
-        '#include "cuemu/after_includes.h"\n#line 3 "a.cu"\nint x;\n'
+        '#line 1 "a.cu"\n#include <a.h>\n#include <b.h>\n#include "cuemu/after_includes.h"\n#line 3 "a.cu"\nint x;\n'
     )
 
 
@@ -169,12 +178,20 @@ def test_place_behind_the_includes(text: str, line: int) -> None:
     assert f'after_includes.h"\n#line {line} "a.cu"\n' in _rewritten(text)
 
 
+def test_macros_of_nvcc_are_renamed_in_code_alone() -> None:
+    body = _body('#if __CUDA_ARCH__ < 700\n__shared__ int s[__CUDA_ARCH__]; // __CUDA_ARCH__\n"__NVCC__";\n#endif')
+    assert body.startswith("#if CUEMU_CUDA_ARCH < 700\n")
+    assert "cuemu_type_1 [CUEMU_CUDA_ARCH]" in body
+    assert body.count("_ARCH__") == body.count("__NVCC__") == 1
+    assert "__CUDA_ARCH_LIST__" in _body("#ifdef __CUDA_ARCH_LIST__\n#endif")
+
+
 def test_headers_of_refused_libraries_go() -> None:
     assert "cudnn" not in _rewritten("#include <cudnn.h>\n#include <cuda_runtime.h>\n")
 
 
 def test_file_name_is_quoted() -> None:
-    assert rewrite(parse(""), name='a"\\b', compute_capability=75).startswith('#line 1 "a\\"\\\\b"\n')
+    assert rewrite(parse(""), name='a"\\b').startswith('#line 1 "a\\"\\\\b"\n')
 
 
 def test_operator_headers() -> None:

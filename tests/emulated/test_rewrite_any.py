@@ -32,7 +32,7 @@ LINES = st.sampled_from([
 def rewritten(text: str) -> str:
     source = parse(text)
     operator_headers(source)
-    return rewrite(source, name="a.cu", compute_capability=75)
+    return rewrite(source, name="a.cu")
 
 
 @settings(max_examples=150, deadline=None, derandomize=True, database=None)

@@ -25,6 +25,7 @@ def first_and_last(found: Shapes) -> tuple[dict[str, int], dict[str, int]]:
     [
         ("N = 4096", "torch.randn(N, N)", {"N": 4096}, {"N": 256}, {"N": 16}),
         ("N = 1024 * 1024", "torch.randn(N)", {"N": 1048576}, {"N": 256}, {"N": 16}),
+        ("N = 1 << 20", "torch.randn(N)", {"N": 1048576}, {"N": 256}, {"N": 16}),
         ("rows: int = 4000", "torch.randn(rows, 33)", {"rows": 4000}, {"rows": 160}, {"rows": 2}),
         (
             "b = 128\nh, w = 320, 32",

@@ -11,7 +11,7 @@ from typing import Any, cast
 import pytest
 import torch
 
-from audit.run import correctness, formats
+from audit.run import correctness, formats, ties
 from audit.run.problem import FEW, Problem
 from audit.run.results import Writer
 
@@ -142,3 +142,28 @@ def test_each_of_several_outputs_is_held_to_its_size_at_the_inputs_at_hand() -> 
     assert own is not None and own < 1e-5
     assert there is not None and there > 1e-3
     assert formats.headroom(case, near_zero)["fp32"] == there
+
+
+@pytest.mark.parametrize(("columns", "meant"), [(64, False), (4, True)])
+def test_numbers_that_a_task_makes_equal_are_ties_unless_its_own_draws_have_them(
+    columns: int, meant: bool, tmp_path: Path
+) -> None:
+    def best(x: torch.Tensor) -> torch.Tensor:
+        return x.relu().argmax(1)
+
+    reference = SimpleNamespace(
+        inputs=lambda shape, generator: [torch.randn(256, shape["N"], generator=generator)],
+        oracle=lambda x: best(x.double()),
+        reference=best,
+    )
+    values = reference.inputs({"N": columns}, torch.Generator().manual_seed(2))
+    case = Problem(cast(Any, reference), values, {"N": columns}, device="cpu")
+    negative = [values[0].clone()]
+    negative[0][:64] = -1.0 - torch.rand(64, columns, generator=torch.Generator().manual_seed(3))
+    with Writer(os.open(tmp_path / "right", os.O_WRONLY | os.O_CREAT)) as results:
+        assert case.expected(values, results)["also_at"] == []
+        if meant:
+            assert case.expected(negative, results)["also_at"] == []
+        else:
+            with pytest.raises(ties.Tied):
+                case.expected(negative, results)

@@ -106,3 +106,42 @@ def test_a_reference_that_takes_no_float64_says_nothing_of_ties() -> None:
 
     assert moves(bits, [DRAWN]).alternatives(own=True) == []
     assert moves(bits, [DRAWN]).needed() is None
+
+
+def clipped(values: list[Any]) -> torch.Tensor:
+    return values[0].double().relu().argmax(dim=1).double()
+
+
+def first_positive(values: list[Any]) -> torch.Tensor:
+    return (values[0] > 0).long().argmax(dim=1).double()
+
+
+def under(mode: ties.TieBreaks, function: Any) -> Any:
+    def oracle(values: list[Any]) -> torch.Tensor:
+        with mode:
+            result: torch.Tensor = function(values)
+        return result
+
+    return oracle
+
+
+@pytest.mark.parametrize(("function", "hangs"), [(clipped, True), (argmax, False), (first_positive, False)])
+def test_numbers_that_the_reference_itself_makes_equal_are_ties_too(function: Any, hangs: bool) -> None:
+    mode, negative = ties.TieBreaks(), DRAWN.clone()
+    negative[:50] = -negative[:50].abs()
+    oracle = under(mode, function)
+    found = ties.Moves(oracle, [negative], oracle([negative]), 1, breaks_ties=True, inside=mode)
+    assert found.hangs is hangs
+    assert mode.moved is None
+    assert not ties.Moves(oracle, [DRAWN], oracle([DRAWN]), 1, breaks_ties=True, inside=mode).hangs
+    if hangs:
+        with pytest.raises(ties.Tied):
+            found.alternatives(own=False)
+
+
+def test_values_of_a_function_that_breaks_ties_stay() -> None:
+    mode = ties.TieBreaks()
+    oracle = under(mode, lambda values: values[0].double().relu().sort(dim=1).values)
+    found = ties.Moves(oracle, [DRAWN], oracle([DRAWN]), 1, breaks_ties=True, inside=mode)
+    assert not found.hangs
+    assert (found.needed() or 1.0) < 1e-9

@@ -292,3 +292,17 @@ def test_only_inputs_drawn_from_a_range_with_ends_can_be_left() -> None:
     signed = torch.arange(-8.0, 8.0).repeat(256)
     assert not _left([signed + 0.5], [signed])
     assert _left([normal, -other], [normal, uniform])
+
+
+def test_a_zero_leaves_a_range_that_does_not_reach_it_where_no_draw_is_zero() -> None:
+    drawn = torch.Generator().manual_seed(4)
+    positive, uniform = torch.rand(4096, generator=drawn) + 0.1, torch.rand(4096, generator=drawn)
+    kept = (torch.rand(4096, generator=drawn) < 0.03).float()
+    assert _left([positive * kept], [positive])
+    assert _left([-positive * kept], [-positive])
+    assert _left([torch.zeros(4096)], [positive])
+    assert not _left([positive * kept.flip(0)], [positive * kept])
+    assert not _left([uniform * kept], [uniform])
+    assert not _left([torch.zeros(4096)], [torch.randn(4096, generator=drawn) + 3.0])
+    counts = torch.arange(1.0, 9.0).repeat(512)
+    assert _left([counts * kept], [counts])

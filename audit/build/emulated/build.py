@@ -39,10 +39,9 @@ _CLOCKS = ("clock_gettime", "gettimeofday", "time", "clock", "nanosleep", *_CHRO
 _WRAPS = "-Wl," + ",".join(f"--wrap={name}" for name in (*_COPIES, *_CLOCKS))
 _LIBRARIES = ("-lstdc++", "-lm", "-lgcc_s", "-lgcc", "-lc")
 _LINK = ("-shared", "-nodefaultlibs", "-Wl,-z,relro,-z,now,--as-needed", _WRAPS, *_LIBRARIES)
-_RECIPE = "6"  # part of every cache key; counts changes to the way this module calls the compiler
+_RECIPE = "7"  # part of every cache key; counts changes to the way this module calls the compiler
 
 _REGISTERED, _BOUND = re.compile(r"\bTORCH_LIBRARY\s*\("), re.compile(r"\b(?:PYBIND11_MODULE|PyInit_\w+)")
-_ARCHITECTURE, _AFTER_INCLUDES = "__CUDA_ARCH__", re.compile(r'#include "\w+/after_includes\.h"\n')
 _LISTS = "at::ITensorListRef"
 
 
@@ -95,17 +94,15 @@ def build(
     if (registered := _REGISTERED.search(source.masked)) and not _BOUND.search(source.masked):
         raise Unsupported("a function that TORCH_LIBRARY alone registers", line=source.line_of(registered.start()))
     prefix = prepared.sources().prefix
-    translated = rewrite.rewrite(source, name=source_path.name, compute_capability=compute_capability, prefix=prefix)
+    translated = rewrite.rewrite(source, name=source_path.name, prefix=prefix)
     translated = _SLOWER[optimisation] + rewrite.defines(flags) + translated
     tools, folder = toolchain.find(), source_path.resolve().parent
     folders = [flag.removeprefix("-I") for flag in flags if flag.startswith("-I")]
-    own_headers = rewrite.headers(
-        source, folder / source_path.name, folders=folders, compute_capability=compute_capability, prefix=prefix
-    )
-    texts = [prefix, translated, *folders, *own_headers.values(), *dependencies.marks(folder)]
-    asks = [_ARCHITECTURE for each in texts if _ARCHITECTURE in each]
-    key = fingerprint([_RECIPE, *tools.identity, *ptx.sources(), *texts, *asks])
-    job = _Job(source, translated, own_headers, folder / source_path.name, folders)
+    own_headers = rewrite.headers(source, folder / source_path.name, folders=folders, prefix=prefix)
+    device_pass = f"#define {rewrite.architecture(prefix)} {compute_capability * 10}\n"
+    texts = [prefix, device_pass, translated, *folders, *own_headers.values(), *dependencies.marks(folder)]
+    key = fingerprint([_RECIPE, *tools.identity, *ptx.sources(), *texts])
+    job = _Job(source, translated, own_headers, folder / source_path.name, folders, device_pass=device_pass)
     made(unit := cache_folder() / "units" / f"{source_path.stem[:40]}-{key}", job.preprocess)
     note = json.loads((unit / UNIT).read_text(encoding="utf-8"))
     job.kernel(target := cache_folder() / "kernels" / note["kernel"], unit / TEXT, note[KEY])
@@ -126,10 +123,17 @@ class _Job:
     """The compilation of one source; `compiled` is whether the compiler ran."""
 
     def __init__(
-        self, source: CudaSource, translated: str, own_headers: dict[str, str], path: Path, folders: list[str]
+        self,
+        source: CudaSource,
+        translated: str,
+        own_headers: dict[str, str],
+        path: Path,
+        folders: list[str],
+        *,
+        device_pass: str,
     ) -> None:
         self._source, self._translated, self._own_headers = source, translated, own_headers
-        self._path, self._folders = path, folders
+        self._path, self._folders, self._device_pass = path, folders, device_pass
         self.compiled = False
 
     def preprocess(self, unfinished: Path) -> None:
@@ -173,12 +177,11 @@ class _Job:
             (folder / OWN / path).parent.mkdir(parents=True, exist_ok=True)
             (folder / OWN / path).write_text(changed, encoding="utf-8")
         named, first, text = prepared.sources(), [header], folder / TEXT
-        read = partial(preprocess.preprocess, translated, self._path, folder, folders=self._folders, headers=first,
-                       flags=flags, ours=[named.folder])  # fmt: skip
-        host = ""
-        if _ARCHITECTURE in translated or any(_ARCHITECTURE in each for each in self._own_headers.values()):
-            undefined = _AFTER_INCLUDES.sub(rf"\g<0>#undef {_ARCHITECTURE}\n", translated)
-            preprocess.preprocess(undefined, *read.args[1:], **read.keywords)
+        read = partial(preprocess.preprocess, self._device_pass + translated, self._path, folder, folders=self._folders,
+                       headers=first, flags=flags, ours=[named.folder])  # fmt: skip
+        host, asked = "", rewrite.architecture(named.prefix)
+        if asked in translated or any(asked in each for each in self._own_headers.values()):
+            preprocess.preprocess(translated, *read.args[1:], **read.keywords)
             host = text.read_text(encoding="utf-8", errors="replace")
         reads = read()
         if host:
@@ -200,7 +203,7 @@ class _Job:
         line_of = self._source.line_of
         bodies = [(line_of(one.body_start), line_of(one.end)) for one in self._source.functions if one.kind == "host"]
         if line := next((line for line in differing if any(first <= line <= last for first, last in bodies)), None):
-            raise Unsupported(f"host code that asks for {_ARCHITECTURE}, which nvcc defines in device code", line=line)
+            raise Unsupported("host code that asks for __CUDA_ARCH__, which nvcc defines in device code", line=line)
 
     def _check_words(self, text: Path, header_set: HeaderSet, own: list[Path]) -> None:
         if any(preprocess.has_markers(path.read_text(encoding="utf-8", errors="replace")) for path in own):

@@ -29,6 +29,11 @@ _TYPE_CALL = re.compile(r"(?:\.|->)\s*(?P<type>type\s*\(\s*\))\s*\Z")
 _HOST_EXPRESSIONS = (
     (re.compile(r"\bDeviceType\s*::\s*(?P<changed>CUDA)\b"), "CPU"),
     (re.compile(r"(?P<changed>\.\s*type\s*\(\s*\))\s*\.\s*is_cuda\s*\("), ""),
+    # Torch's 16-bit types have these members for nvcc alone.
+    (
+        re.compile(r"(?P<changed>(?:\.|->)\s*operator\s+(?P<type>__half|half|(?:__)?nv_bfloat16)\s*\(\s*\))"),
+        r"->*::cuemu::To<\g<type>>()",
+    ),
 )
 _DEVICE_NAME = re.compile(r'\b[Dd]evice\s*[({]\s*(?P<changed>"cuda(?::\d+)?")')
 _VOID = r"(?:const\s+)?void\s*(?:const\s*)?\*\s*"
@@ -40,24 +45,30 @@ _ADDRESS = re.compile(
     r"&?\s*(?:\w+\s*::\s*)*(?P<name>\w+)"
 )
 _COPY = re.compile(r"(?<![\w.>:])(?:(?:std\s*)?::\s*)?(?:__builtin_)?(?P<name>mem(?:cpy|move|set))(?=\s*\()")
+_OF_NVCC = re.compile(r"\b__(?P<name>CUDACC|NVCC|CUDACC_VER_(?:MAJOR|MINOR)|CUDA_ARCH)__(?!\w)")
+"""Macros that nvcc defines, renamed: under their names, torch's own headers would hold what g++ does not take."""
 _IN_EVERY_SET = frozenset(f"torch/{name}.h" for name in ("all", "extension", "python", "torch", "types"))
 _MOST_HEADERS = 100
 _MACRO = re.compile(r"-(?P<kind>[DU])(?P<name>\w+)(?:=(?P<value>.*))?")
 _OPERATOR = re.compile(r"\b(?:torch|at)\s*::\s*(?P<name>[a-z_]\w*)\s*\(")
 
 
-def rewrite(source: CudaSource, *, name: str, compute_capability: int, prefix: str = NAME) -> str:
+def rewrite(source: CudaSource, *, name: str, prefix: str = NAME) -> str:
     """Return the C++ text of the source for the emulated device. Raises Unsupported if it contains the device's own
     name.
 
     Args:
         source: the parsed source.
         name: the file name for compiler messages and line tables, e.g. "claimed.cu".
-        compute_capability: that of the modelled GPU, e.g. 75.
         prefix: the prefix of the device's names.
     """
-    first = _after_includes(source, name=name, compute_capability=compute_capability)  # of edits at one place
+    first = _after_includes(source, name=name)  # of edits at one place
     return _rewritten(source, [first, *_edits(source)], name=name, prefix=prefix)
+
+
+def architecture(prefix: str) -> str:
+    """Return the name that stands for `__CUDA_ARCH__` in rewritten texts; the host pass of nvcc has none."""
+    return f"{prefix.upper()}_CUDA_ARCH"
 
 
 def defines(flags: Sequence[str]) -> str:
@@ -70,9 +81,7 @@ def defines(flags: Sequence[str]) -> str:
     )
 
 
-def headers(
-    source: CudaSource, path: Path, *, folders: Sequence[str] = (), compute_capability: int, prefix: str
-) -> dict[str, str]:
+def headers(source: CudaSource, path: Path, *, folders: Sequence[str] = (), prefix: str) -> dict[str, str]:
     """Return the rewritten text of every header of the claim, which may have all that a source has, by its path in the
     folder of the source at `path`; empty where none changes. `folders` in it are those of `-I`. Raises Unsupported if
     one uses what the device does not model."""
@@ -92,7 +101,7 @@ def headers(
                 raise Unsupported(construct.construct)
             edits, end = [*_edits(header)], len(text)
             if header.functions:  # GPU names in them are mapped, and not in what is included behind this header
-                first = _after_includes(header, name=str(folder / name), compute_capability=compute_capability)
+                first = _after_includes(header, name=str(folder / name))
                 edits = [first, *edits, Edit(end, end, '\n#include "cuemu/before_includes.h"\n')]
             found[name] = _rewritten(header, edits, name=str(folder / name), prefix=prefix)
             changed = changed or not found[name].endswith(text)
@@ -111,6 +120,8 @@ def _rewritten(source: CudaSource, edits: list[Edit], *, name: str, prefix: str)
     if own := _OWN_NAME.search(source.text):
         line = source.line_of(own.start())
         raise Unsupported(f"the name {own.group()}, which is the emulated device's own", line=line)
+    edits = [replace(each, text=_OF_NVCC.sub(r"CUEMU_\g<name>", each.text)) for each in edits]
+    edits += [Edit(*word.span(), f"CUEMU_{word['name']}") for word in _OF_NVCC.finditer(source.masked)]
     named = [replace(each, text=_OWN_NAME.sub(lambda own: _spelt(own.group(), prefix), each.text)) for each in edits]
     return line_marker(1, name) + apply(source, named)
 
@@ -165,7 +176,7 @@ def _null_arguments(source: CudaSource, launch: Launch) -> Iterator[Edit]:
 def _host_expressions(source: CudaSource) -> Iterator[Edit]:
     for pattern, replacement in _HOST_EXPRESSIONS:
         for match in pattern.finditer(source.masked):
-            yield Edit(*match.span("changed"), replacement)
+            yield Edit(*match.span("changed"), match.expand(replacement))
     for match in _DEVICE_NAME.finditer(source.code):
         if source.masked[match.start()] == source.code[match.start()]:
             yield Edit(*match.span("changed"), '"cpu"')
@@ -197,10 +208,10 @@ def _addresses(source: CudaSource) -> Iterator[Edit]:
             yield Edit(*match.span(form), "::cuemu::Address{} % " if form == "cast" else "::cuemu::kernel_address")
 
 
-def _after_includes(source: CudaSource, *, name: str, compute_capability: int) -> Edit:
+def _after_includes(source: CudaSource, *, name: str) -> Edit:
     """Insert the header that maps torch's GPU names to CPU ones after the last include."""
     at = _end_of_includes(source)
-    text = f'#define CUEMU_ARCH {compute_capability * 10}\n#include "cuemu/after_includes.h"\n'
+    text = '#include "cuemu/after_includes.h"\n'
     broken = at > 0 and source.text[at - 1] != "\n"
     return Edit(at, at, "\n" * broken + text + line_marker(source.line_of(at) + broken, name))
 

@@ -16,7 +16,7 @@ import re
 from bisect import bisect_left
 from collections import Counter
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import lru_cache, partial
 
 from audit.build.emulated.edits import Edit
@@ -47,17 +47,20 @@ def shared(source: CudaSource) -> Iterator[Edit]:
     number, by_copy = 0, _BY_COPY.search(source.masked) is not None
     uses: _Uses | None = None
     for declaration in source.shared:
-        variables = []
+        variables, types = [], list[str]()
+        if "{" in declaration.base_type:  # defines the type, which each variable names
+            types = [f"typedef {declaration.base_type} cuemu_base_{number + 1}"]
+            declaration = replace(declaration, base_type=f"cuemu_base_{number + 1}")  # noqa: PLW2901
         for index in range(len(declaration.names_and_dims)):
             number += 1
             make = partial(_dynamic, by_copy=by_copy) if declaration.dynamic else _static
             variables.append(make(declaration, index, _suffix(source, declaration, index, number)))
         if at_namespace_scope(source, declaration.start):
-            text = [each.before for each in variables] + [each.placeholder for each in variables]
+            text = [*types, *(each.before for each in variables), *(each.placeholder for each in variables)]
             uses = uses or _Uses(source)
             yield from (edit for each in variables for edit in uses.edits(declaration, each))
         else:
-            text = [part for each in variables for part in (each.before, each.local)]
+            text = [*types, *(part for each in variables for part in (each.before, each.local))]
         yield Edit(declaration.start, declaration.end, "; ".join(part for part in text if part))
 
 

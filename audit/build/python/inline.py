@@ -9,8 +9,11 @@ from audit.build.cache import key_of
 from audit.review.rules.python.undeclared_binding import SECOND_MODULE, defines_module, refusal, undeclared
 from audit.review.token_scan import mask
 
-_HEADERS = "#include <torch/extension.h>\n#include <cuda_runtime.h>\n"
+_OF_CPP = "#include <torch/extension.h>\n"
+"""What torch puts before `cpp_sources`. Without it `torch::cuda` is `at::cuda`."""
+_HEADERS = "#include <torch/types.h>\n#include <cuda_runtime.h>\n"
 _INCLUDE = re.compile(r"^[ \t]*#[ \t]*include\b.*$", re.MULTILINE)
+_EXTENSION = re.compile(r"^[ \t]*#[ \t]*include[ \t]*[<\"]torch/extension\.h[>\"][ \t]*$", re.MULTILINE)
 
 
 @dataclass(frozen=True)
@@ -57,7 +60,7 @@ class InlineCuda:
         text, so that every line keeps its number. Else, and where they are no mere declarations, they come last, and
         their includes first: a device inserts text after the last include of a unit, which must precede all code.
         """
-        cpp, cuda = "\n".join(self.cpp), "\n".join(self.cuda)
+        cpp, cuda = _EXTENSION.sub("", "\n".join(self.cpp)), "\n".join(self.cuda)
         above = f"{_HEADERS}{cpp}\n"
         missing = None if self.cuda_line is None else self.cuda_line - 1 - above.count("\n")
         if (missing is not None and missing < 0) or (cuda and "{" in mask(cpp).masked):
@@ -66,7 +69,7 @@ class InlineCuda:
             ]
             above = "".join([_HEADERS, *(f"{line}\n" for line in included)])
             missing = None if self.cuda_line is None else self.cuda_line - 1 - above.count("\n")
-            cuda = f"{cuda}\n{_INCLUDE.sub('', cpp)}"
+            cuda = f"{cuda}\n{_OF_CPP}{_INCLUDE.sub('', cpp)}"
         exact = missing is not None and missing >= 0
         return f"{above}{chr(10) * (missing or 0)}{cuda}\n{self._binding}", exact
 

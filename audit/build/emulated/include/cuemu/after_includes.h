@@ -3,15 +3,6 @@
 #define is_cuda() is_cpu()
 #define kCUDA kCPU
 #define checkAllSameGPU checkAllDefined  // the check of CUDA tensors has no other of its parameters for CPU ones
-#ifndef __CUDACC__
-#define __CUDACC__ 1
-#define __NVCC__ 1
-#endif
-#define __CUDACC_VER_MAJOR__ 12
-#define __CUDACC_VER_MINOR__ 4
-#ifndef __CUDA_ARCH__
-#define __CUDA_ARCH__ CUEMU_ARCH
-#endif
 #undef assert
 #define assert(...) ((__VA_ARGS__) ? static_cast<void>(0) : ::cuemu::assert_failed(#__VA_ARGS__, __FILE__, __LINE__))
 #undef CUDA_KERNEL_ASSERT

@@ -2,8 +2,3 @@
 #undef is_cuda
 #undef kCUDA
 #undef checkAllSameGPU
-#undef __CUDACC__
-#undef __NVCC__
-#undef __CUDACC_VER_MAJOR__
-#undef __CUDACC_VER_MINOR__
-#undef __CUDA_ARCH__

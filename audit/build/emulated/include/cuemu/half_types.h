@@ -124,6 +124,18 @@ CUEMU_MIXED(>)
 CUEMU_MIXED(<=)
 CUEMU_MIXED(>=)
 
+// What `x.operator __half()` and `p->operator __half()` become.
+template <class T>
+struct To {};
+template <class From, class T, class = std::enable_if_t<std::is_class_v<From>>>
+inline T operator->*(const From& value, To<T>) {
+  return static_cast<T>(value);
+}
+template <class From, class T>
+inline T operator->*(const From* place, To<T>) {
+  return static_cast<T>(*place);
+}
+
 }  // namespace cuemu
 
 typedef cuemu::Small<cuemu::HalfBits, c10::Half> __half;

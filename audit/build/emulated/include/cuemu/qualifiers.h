@@ -14,6 +14,11 @@
 #define __grid_constant__
 #define __align__(n) __attribute__((aligned(n)))
 #define __builtin_align__(n) __attribute__((aligned(n)))
+// What rewritten texts ask instead of nvcc's __CUDACC__ and the like.
+#define CUEMU_CUDACC 1
+#define CUEMU_NVCC 1
+#define CUEMU_CUDACC_VER_MAJOR 12
+#define CUEMU_CUDACC_VER_MINOR 4
 #define CUDART_VERSION 12040
 #define CUDA_VERSION 12040
 #define CUDARTAPI

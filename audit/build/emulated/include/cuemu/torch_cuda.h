@@ -94,12 +94,6 @@ using at::cuda::CUDAGuard;
 using at::cuda::OptionalCUDAGuard;
 }  // namespace at
 
-namespace torch::cuda {
-inline void synchronize(std::int64_t = -1) {}
-inline std::size_t device_count() { return 1; }
-inline bool is_available() { return true; }
-}  // namespace torch::cuda
-
 #define C10_CUDA_CHECK(EXPRESSION)                                                              \
   do {                                                                                          \
     cudaError_t cuemu_error = (EXPRESSION);                                                     \
