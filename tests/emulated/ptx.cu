@@ -179,8 +179,15 @@ __global__ void shapes(const float* tf32_a, const float* tf32_b, const __nv_bflo
   op(35, "dp2a.lo.s32.u32 %0, %1, %2, 7;")              \
   op(36, "dp2a.hi.u32.s32 %0, %1, %2, %1;")             \
   op(37, "sad.s32 %0, %1, %2, 7;")                      \
-  op(38, "sad.u32 %0, %1, %2, %1;")
-constexpr int ROWS = 39;
+  op(38, "sad.u32 %0, %1, %2, %1;") \
+  op(39, "cvt.sat.s8.s32 %0, %1;") \
+  op(40, "cvt.sat.u8.s32 %0, %1;") \
+  op(41, "cvt.sat.u16.u32 %0, %1;") \
+  op(42, "cvt.pack.sat.u8.s32.b32 %0, %1, %2, 0x1234;") \
+  op(43, "cvt.pack.sat.s16.s32 %0, %1, %2;") \
+  op(44, "{ .reg .f32 f; cvt.rn.f32.s32 f, %1; mul.f32 f, f, 1.5e-7; cvt.rni.sat.s8.f32 %0, f; }") \
+  op(45, "{ .reg .f32 f; cvt.rn.f32.s32 f, %1; mul.f32 f, f, 0.0001; cvt.rzi.sat.u16.f32 %0, f; }")
+constexpr int ROWS = 46;
 __global__ void words(const uint32_t* a, const uint32_t* b, uint32_t* out) {
   const uint32_t x = a[threadIdx.x], y = b[threadIdx.x];
 #define ROW(number, text)                                            \
@@ -202,8 +209,10 @@ __global__ void words(const uint32_t* a, const uint32_t* b, uint32_t* out) {
   op(6, "fma.rn.ftz.f32 %0, %1, %1, 0f3F800000;") \
   op(7, "div.full.f32 %0, 0f40400000, %1;")   \
   op(8, "{ .reg .b16 h; cvt.rn.f16.f32 h, %1; cvt.f32.f16 %0, h; }") \
-  op(9, "cvt.rpi.f32.f32 %0, %1;")
-constexpr int FUNCTIONS = 10;
+  op(9, "cvt.rpi.f32.f32 %0, %1;")            \
+  op(10, "{ .reg .f32 f; sub.f32 f, %1, 1.25; cvt.sat.f32.f32 %0, f; }") \
+  op(11, "{ .reg .b16 h; cvt.rn.sat.f16.f32 h, %1; cvt.f32.f16 %0, h; }")
+constexpr int FUNCTIONS = 12;
 __global__ void functions(const float* a, float* out) {
 #define FUNCTION(number, text) asm(text : "=f"(out[number * 32 + threadIdx.x]) : "f"(a[threadIdx.x]));
   EACH_FUNCTION(FUNCTION)
@@ -221,7 +230,9 @@ __global__ void memory(const float* in, float* out, int* count, int fault) {
                : "=f"(x), "=f"(y), "=f"(z), "=f"(w)
                : "l"(in + lane * 4));
   asm volatile("st.shared.v2.f32 [%0], {%1, %2};\n st.shared.f32 [%0+8], %3;" ::"r"(mine), "f"(x), "f"(y), "f"(z));
-  asm volatile("cp.async.ca.shared.global [%0+12], [%1], 4, 0;" ::"r"(mine), "l"(in));
+  asm volatile(
+      "{ .reg .b64 once;\n createpolicy.fractional.L2::evict_first.b64 once, 1.0;\n"
+      "cp.async.ca.shared.global.L2::cache_hint [%0+12], [%1], 4, 0, once; }" ::"r"(mine), "l"(in));
   asm volatile("cp.async.commit_group;\n\tcp.async.wait_group 0;\n");
   __syncthreads();
   const uint32_t next = static_cast<uint32_t>(__cvta_generic_to_shared(held + (lane + 1) % 32 * 4));
@@ -231,6 +242,10 @@ __global__ void memory(const float* in, float* out, int* count, int fault) {
   int before, sum;
   asm volatile("atom.global.add.s32 %0, [%1], %2;" : "=r"(before) : "l"(count), "r"(2) : "memory");
   asm volatile("membar.gl; prefetch.global.L2 [%0];" ::"l"(out));
+  asm volatile(
+      "{ .reg .b64 last;\n createpolicy.range.global.L2::evict_last.L2::evict_unchanged.b64 last, [%2], 128, 256;\n"
+      "ld.global.L2::cache_hint.v2.f32 {%0, %1}, [%2], last;\n st.global.L2::cache_hint.v2.f32 [%2], {%0, %1}, last; }"
+      : "+f"(x), "+f"(y) : "l"(out + lane * 4));
   asm volatile("ld.volatile.shared.s32 %0, [%1];" : "=r"(sum) : "r"(shared_address(&total)));
   if (lane == 0) asm volatile("st.relaxed.gpu.global.s32 [%0], %1;" ::"l"(count + 1), "r"(sum));
   if (fault == generic_address)

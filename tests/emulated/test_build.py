@@ -335,6 +335,38 @@ def test_code_before_the_last_include_sees_the_macros_of_nvcc(tmp_path):
         build(source(tmp_path, text.replace("ARCHITECTURE", "760")))
 
 
+SPECIAL = """template <class T> __device__ T twice(T x) { return x + x; }
+#if __CUDA_ARCH__ >= 700
+template <>
+__device__ inline float twice<float>(float x) {
+  return x * 2;
+}
+#endif
+"""
+
+
+@pytest.mark.parametrize("mark", ["C10_DEVICE", "C10_HOST_DEVICE", "DEV"])
+def test_device_code_marked_by_a_macro_of_a_header_may_ask_for_its_architecture(tmp_path, mark):
+    special = SPECIAL.replace("__device__", mark)
+    text = SMALL.replace("__global__", f"{special}__global__", 1).replace("FACTOR * in[i]", "twice(in[i])")
+    (tmp_path / "own.h").write_text("#define DEV __host__ __device__\n")
+    build(source(tmp_path, text.replace('#include "factor.h"', '#include "factor.h"\n#include "own.h"')))
+
+
+@pytest.mark.parametrize("line", [4, 6])
+def test_device_code_of_a_header_may_ask_for_its_architecture_at_any_line(tmp_path, line):
+    (tmp_path / "own.h").write_text("\n" * line + SPECIAL)
+    text = SMALL.replace('#include "factor.h"', '#include "factor.h"\n#include "own.h"')
+    build(source(tmp_path, text.replace("FACTOR * in[i]", "twice(in[i])")))
+
+
+def test_host_code_of_a_header_that_differs_in_the_host_pass_of_nvcc_is_refused(tmp_path):
+    function = "inline int lanes() {\n#ifdef __CUDA_ARCH__\n  return 32;\n#endif\n  return 1;\n}\n"
+    (tmp_path / "own.h").write_text(function)
+    with pytest.raises(Unsupported, match="host code that asks for __CUDA_ARCH__"):
+        build(source(tmp_path, SMALL.replace('#include "factor.h"', '#include "factor.h"\n#include "own.h"')))
+
+
 def test_two_processes_make_one_library(tmp_path):
     path = source(tmp_path, SMALL + f"// two processes {tmp_path}\n")
     code = "import sys; from pathlib import Path; from audit.build.emulated.build import build;"

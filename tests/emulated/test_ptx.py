@@ -194,6 +194,13 @@ def test_instructions_on_words(outcomes):
         36: u + _products(u, v, (16, 8), signs=(False, True), first=16),
         37: 7 + np.abs(a - b),
         38: u + np.abs(u - v),
+        39: np.clip(a, -128, 127),
+        40: np.clip(a, 0, 255),
+        41: np.minimum(u, 65535),
+        42: 0x12340000 | np.clip(a, 0, 255) << 8 | np.clip(b, 0, 255),
+        43: (np.clip(a, -(2**15), 2**15 - 1) & 65535) << 16 | np.clip(b, -(2**15), 2**15 - 1) & 65535,
+        44: np.clip(np.rint(a.astype(np.float32) * np.float32(1.5e-7)), -128, 127),
+        45: np.clip(np.trunc(a.astype(np.float32) * np.float32(0.0001)), 0, 65535),
     }
     for number, want in wants.items():
         wrapped = (np.array(want, dtype=np.int64) & 0xFFFFFFFF).astype(np.uint32).view(np.int32)
@@ -209,6 +216,7 @@ def test_functions_of_floats(outcomes, device):
     x = np.array(given, dtype=np.float32).astype(np.float64)
     half = x.astype(np.float16).astype(np.float64)
     wants = (2**x, np.log2(x), 1 / x, x**-0.5, np.tanh(x), x**0.5, x * x + 1, 3 / x, half, np.ceil(x))
+    wants += (np.clip(x - 1.25, 0, 1), np.minimum(half, 1))
     bound = 1e-6 if device == "emulated" else 2**-10  # that of tanh.approx on a GPU
     for got, want in zip(np.array(out), wants, strict=True):
         assert np.allclose(got, want, rtol=bound, atol=bound)
@@ -234,6 +242,7 @@ def _translated(statement):
         ("bar.sync 1, 128;", "bar.sync 1, 128, for which a GPU is needed"),
         ("AGAIN: bra AGAIN;", "AGAIN:, for which a GPU is needed"),
         ("fma.rz.f32 %0, %0, %0, %0;", "fma.rz.f32, for which a GPU is needed"),
+        ("ld.global.L2::cache_hint.u32 %0, [%0], once;", "once, for which a GPU is needed"),
         ("mov.u32 %0, held;", "held, for which a GPU is needed"),
     ],
 )

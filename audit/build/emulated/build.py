@@ -10,7 +10,6 @@ import hashlib
 import json
 import re
 import time
-from collections import Counter
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
@@ -185,7 +184,8 @@ class _Job:
             host = text.read_text(encoding="utf-8", errors="replace")
         reads = read()
         if host:
-            self._check_host(host, text.read_text(encoding="utf-8", errors="replace"))
+            device = text.read_text(encoding="utf-8", errors="replace")
+            preprocess.check_host(self._source, self._path, host=host, device=device)
         if ptx.has_assembly(text.read_text(encoding="utf-8", errors="replace")):
             first.append(Path(named.prefix, "ptx.h"))
             reads = read()
@@ -195,15 +195,6 @@ class _Job:
 
     def _flags(self, header_set: HeaderSet) -> tuple[str, ...]:
         return (*prepared.sources().flags, *toolchain.find().flags, *prepared.header_set_flags(header_set))
-
-    def _check_host(self, *passes: str) -> None:
-        """Refuse host code that differs where `__CUDA_ARCH__` is not defined, as in the host pass of nvcc."""
-        host, device = (Counter((line, own.strip()) for _, line, own in preprocess.own_lines(each)) for each in passes)
-        differing = sorted(line for line, own in (host - device) + (device - host) if own)
-        line_of = self._source.line_of
-        bodies = [(line_of(one.body_start), line_of(one.end)) for one in self._source.functions if one.kind == "host"]
-        if line := next((line for line in differing if any(first <= line <= last for first, last in bodies)), None):
-            raise Unsupported("host code that asks for __CUDA_ARCH__, which nvcc defines in device code", line=line)
 
     def _check_words(self, text: Path, header_set: HeaderSet, own: list[Path]) -> None:
         if any(preprocess.has_markers(path.read_text(encoding="utf-8", errors="replace")) for path in own):

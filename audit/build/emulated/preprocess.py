@@ -4,6 +4,8 @@ code from the device's checks: macros or headers may contain one, so the text of
 from __future__ import annotations
 
 import re
+from bisect import bisect_right
+from collections import Counter
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
@@ -11,6 +13,7 @@ from audit.build.dependencies import listed, own_files
 from audit.build.emulated import toolchain
 from audit.model import SourceFile
 from audit.model.errors import CompileError, Unsupported
+from audit.review.cuda_source import CudaSource, parse
 from audit.review.reach_allowed import CPP_OF_PYTHON
 
 TEXT, RULE, OWN = "kernel.ii", "kernel.d", "rewritten"
@@ -19,7 +22,10 @@ COMPILES = ("-fpreprocessed", "-fpch-preprocess", "-x", "c++-cpp-output", TEXT)
 _INPUT = "kernel.cpp"
 _PREPROCESSES = ("-E", "-fpch-preprocess", "-fno-working-directory", "-MD", "-MF", RULE, _INPUT, "-o", TEXT)
 _PRECOMPILED = re.compile(r"^[ \t]*#[ \t]*pragma[ \t]+GCC[ \t]+pch_preprocess\b.*$", re.MULTILINE)
-MARKER = re.compile(r'# (\d+) "[^"]*"(?P<flags>(?: \d)*)')
+MARKER = re.compile(r'# (\d+) "(?P<file>[^"]*)"(?P<flags>(?: \d)*)')
+_DEVICE_MACRO = re.compile(r"^[ \t]*#[ \t]*define[ \t]+(\w+)[ \t]+.*\b__(?:device|global)__\b", re.MULTILINE)
+_OF_TORCH = "C10_(?:HOST_)?DEVICE"
+_MARKERS = re.compile(f"^{MARKER.pattern}", re.MULTILINE)
 _SYSTEM = "3"
 _OWN_MARKER = re.compile(r"^[ \t]*(?:#|%:|\?\?=)(?:[ \t]|\\\n)*\d", re.MULTILINE)
 _WORDS = {
@@ -85,6 +91,44 @@ def refused(text: str, *, python: bool = False) -> tuple[str, int] | None:
         if python and CPP_OF_PYTHON.search(each):
             return OF_PYTHON, line
     return None
+
+
+def check_host(source: CudaSource, path: Path, *, host: str, device: str) -> None:
+    """Raise Unsupported for host code that differs where `__CUDA_ARCH__` is not defined, as in the host pass of nvcc.
+
+    Args:
+        source: the parsed source, of the file at `path`; own headers in the texts are read.
+        host: the preprocessed text without the macro.
+        device: that with it.
+    """
+    first, second = (
+        Counter((file, line, own.strip()) for file, line, own in _lines_of_files(text)) for text in (host, device)
+    )
+    markers = [marker for text in (host, device) for marker in _MARKERS.finditer(text)]
+    names = {marker["file"] for marker in markers if _SYSTEM not in marker["flags"].split()}
+    paths = [each for each in map(Path, sorted(names)) if each.is_file()]
+    files = {str(each): parse(each.read_text(encoding="utf-8", errors="replace")) for each in paths}
+    files[path.name] = source
+    marks = {_OF_TORCH, *(name for each in files.values() for name in _DEVICE_MACRO.findall(each.masked))}
+    of_device = re.compile(rf"\b(?:{'|'.join(sorted(marks))})\b")  # macros of one file annotate functions of another
+    differing = sorted((file, line) for file, line, own in (first - second) + (second - first) if own)
+    for name, read in files.items():
+        bodies = [
+            (read.line_of(one.body_start), read.line_of(one.end))
+            for one in read.functions
+            if one.kind == "host" and not of_device.search(read.masked, one.start, one.body_start)
+        ]
+        for file, line in differing:
+            if file == name and any(start <= line <= end for start, end in bodies):
+                what = "host code that asks for __CUDA_ARCH__, which nvcc defines in device code"
+                raise Unsupported(what, line=line if read is source else 0)
+
+
+def _lines_of_files(text: str) -> Iterator[tuple[str, int, str]]:
+    markers = [(marker.start(), marker["file"]) for marker in _MARKERS.finditer(text)]
+    starts = [start for start, _ in markers]
+    for offset, line, each in own_lines(text):
+        yield markers[bisect_right(starts, offset) - 1][1], line, each
 
 
 def own_lines(text: str) -> Iterator[tuple[int, int, str]]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import struct
 from collections.abc import Iterator, Sequence
 from functools import cache
 
@@ -18,9 +19,11 @@ _RANGE = re.compile(r"(?P<name>[\w$%]+)<(?P<count>\d+)>")
 _GUARD = re.compile(r"@(?P<negated>!?)(?P<name>[\w$%]+)\s+")
 _NAME = re.compile(r"[%$_A-Za-z][\w$]*(?:\.[xyz])?")
 _NUMBER = re.compile(r"(?P<sign>-?)(?P<digits>0[xX][0-9a-fA-F]+|0[bB][01]+|\d+)U?")
+_DECIMAL = re.compile(r"-?\d+\.\d*(?:[eE][+-]?\d+)?")
 _FLOAT = re.compile(r"0[fFdD](?P<bits>[0-9a-fA-F]{8}(?:[0-9a-fA-F]{8})?)")
 _ADDRESS = re.compile(r"\[\s*(?P<base>[\w%$]+)\s*(?:(?P<sign>[+-])\s*(?P<offset>[\w%$-]+)\s*)?\]")
 _BARRIERS = frozenset({"bar.sync", "barrier.sync", "barrier.sync.aligned"})
+_CACHE_HINT = ".L2::cache_hint"  # with a policy as the last operand
 _MOST = 512  # registers that one statement declares
 
 
@@ -76,13 +79,17 @@ class Block:
         mnemonic, _, rest = instruction.partition(" ")
         if mnemonic.startswith("."):
             raise Unsupported("inline assembly", line=self._line)
+        hinted = _CACHE_HINT in mnemonic
+        mnemonic = mnemonic.replace(_CACHE_HINT, "", 1)
         function = _function(mnemonic)
         if function is None or (mnemonic in _BARRIERS and rest.strip() != "0"):
             raise self._refusal(instruction if mnemonic in _BARRIERS else mnemonic)
-        arguments = [self._value(each) for part in _operands(rest) for each in part.split("|")]
+        arguments = [self._value(each, mnemonic) for part in _operands(rest) for each in part.split("|")]
+        if hinted:
+            arguments.pop()
         return f"{_PTX}{function}({', '.join(arguments)});"
 
-    def _value(self, operand: str) -> str:
+    def _value(self, operand: str, mnemonic: str = "") -> str:
         """C++ for one operand: a register, a constant, an address, or several registers in curly brackets."""
         operand = operand.strip()
         if operand.startswith("{") and operand.endswith("}"):
@@ -97,9 +104,8 @@ class Block:
             digits = number["digits"] if len(number["digits"]) == 1 else number["digits"].lower()
             whole = int(digits, 8 if re.fullmatch("0[0-7]+", digits) else 0)
             return self._constant(-whole if number["sign"] else whole)
-        if bits := _FLOAT.fullmatch(operand):
-            return self._constant(int(bits["bits"], 16))
-        return self._register(operand)
+        bits = _bits(operand, mnemonic)
+        return self._register(operand) if bits is None else self._constant(bits)
 
     def _constant(self, value: int) -> str:
         return f"{_PTX}Constant<{value % 2**64:#x}ull>()"
@@ -127,6 +133,16 @@ class Block:
         else:
             why = f"inline PTX with {word}, for which a GPU is needed"
         return Unsupported(why, line=self._line)
+
+
+def _bits(operand: str, mnemonic: str) -> int | None:
+    """Return the bits of a number with a fraction, of single precision where the instruction takes that."""
+    if found := _FLOAT.fullmatch(operand):
+        return int(found["bits"], 16)
+    if not _DECIMAL.fullmatch(operand):
+        return None
+    kind = "<f" if mnemonic.endswith(".f32") else "<d"
+    return int.from_bytes(struct.pack(kind, float(operand)), "little")
 
 
 def _instructions(text: str) -> Iterator[str]:

@@ -66,6 +66,8 @@ TABLE: tuple[tuple[str, str, str], ...] = (
     ("red", "strong? scope? space? atomic .noftz? type", "red<{atomic}, {strong}, {space}, {type}>"),
     ("prefetch", "space? level", "nothing"),
     ("prefetchu", "level", "nothing"),
+    ("createpolicy", ".fractional hint* .b64", "policy"),
+    ("createpolicy", ".range .global? hint* .b64", "policy"),
     ("cvta", ".to space type", "to_space<{space}>"),
     ("cvta", "space type", "to_generic<{space}>"),
     # Asynchronous copies
@@ -92,7 +94,9 @@ TABLE: tuple[tuple[str, str, str], ...] = (
     ("trap", "", "trap"),
     # Moves and conversions
     ("mov", "type", "mov<{type}>"),
-    ("cvt", "rounding? .ftz? .sat? .satfinite? .relu to from", "convert<{to}, {from}, {rounding}, true>"),
+    ("cvt", "rounding? .ftz? .satfinite? .relu to from", "convert<{to}, {from}, {rounding}, true>"),
+    ("cvt", "rounding? .ftz? .sat to from", "convert_saturated<{to}, {from}, {rounding}>"),
+    ("cvt", ".pack .sat to .s32 .b32?", "pack<{to}>"),
     ("cvt", "rounding? .ftz? .satfinite? to from", "convert<{to}, {from}, {rounding}, false>"),
     ("selp", "type", "choose"),
     ("setp", "compare .ftz? type", "compare<{compare}, {type}>"),

@@ -159,6 +159,32 @@ inline void convert(Register& to, Register from) {
     to = bits_of(result);
   }
 }
+// A whole number is clamped to its type, which conversions of floats do without a word; a float to 0 and 1, NaN to 0.
+template <class To, class From>
+inline To clamped(From value) {
+  using Limits = std::numeric_limits<To>;
+  __int128 wide = value;
+  return wide < Limits::lowest() ? Limits::lowest() : wide > Limits::max() ? Limits::max() : static_cast<To>(value);
+}
+template <class To, class From, Word Rounding>
+inline void convert_saturated(Register& to, Register from) {
+  if constexpr (std::is_integral_v<To> && std::is_integral_v<From>) {
+    to = bits_of(clamped<To>(as<From>(from)));
+  } else if constexpr (std::is_integral_v<To>) {
+    convert<To, From, Rounding, false>(to, from);
+  } else {
+    To value = converted<To, Rounding>(as<From>(from));
+    to = bits_of(value > 1 ? To(1) : value > 0 ? value : To(0));
+  }
+}
+// Two clamped numbers below the lower bits of a third one.
+template <class To>
+inline void pack(Register& to, Register high, Register low, Register above = 0) {
+  constexpr int width = 8 * sizeof(To);
+  using Bits = std::make_unsigned_t<To>;
+  auto field = [](Register each) { return static_cast<Register>(static_cast<Bits>(clamped<To>(as<int>(each)))); };
+  to = static_cast<std::uint32_t>(above << 2 * width | field(high) << width | field(low));
+}
 // Two numbers to a pair: the first becomes the upper half.
 template <class To, class From, Word Rounding, bool Relu>
 inline void convert(Register& to, Register high, Register low) {

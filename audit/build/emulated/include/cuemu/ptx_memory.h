@@ -98,6 +98,11 @@ CUEMU_UNCHECKED void compare_and_swap(Register& before, Register address, Regist
 
 template <class... Operand>
 CUEMU_INLINED void nothing(Operand...) {}
+// No cache is modelled.
+template <class... Operand>
+CUEMU_INLINED void policy(Register& to, Operand...) {
+  to = 0;
+}
 
 template <Word Space>
 CUEMU_INLINED void to_space(Register& to, Register address) {
