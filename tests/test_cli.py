@@ -127,6 +127,18 @@ def test_bad_usage_is_exit_2(arguments: list[str]) -> None:
     assert stop.value.code == 2
 
 
+@pytest.mark.parametrize(
+    ("arguments", "said"),
+    [(["check", "k.cu", "--tolerance", "1e-4", "r.py"], True), (["check", "k.cu", "r.py", "--tolerances", "1"], False)],
+)
+def test_files_behind_options_are_told_their_place(
+    arguments: list[str], said: bool, capsys: pytest.CaptureFixture[str]
+) -> None:
+    with pytest.raises(SystemExit):
+        cli.main(arguments)
+    assert ("; files and names stand before the options" in capsys.readouterr().err) is said
+
+
 def test_the_files_that_run_first_are_there() -> None:
     assert [name for name in LONGEST_FIRST if not (Path(__file__).parent / name).is_file()] == []
 

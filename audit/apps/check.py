@@ -92,7 +92,7 @@ def audited(  # noqa: PLR0913  # one argument an option
     Raises BadInput: something essential is missing, or `base` has the folder of a claim of that name already."""
     imported = importers.read(source, given=given)
     if not imported.auditable:
-        raise BadInput(f"{imported.provenance}: no audit without {imported.blocking(given.named)}")
+        raise BadInput(f"{imported.provenance}: no audit is possible: {imported.blocking(given.named)}")
     base = base or _free(Path("out") / imported.name)
     folder = base / imported.name
     if folder.exists():

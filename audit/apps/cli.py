@@ -12,7 +12,7 @@ import os
 import sys
 from collections.abc import Callable, Sequence
 from importlib import import_module
-from typing import Any
+from typing import Any, NoReturn
 
 from audit import __version__
 from audit.apps.commands import COMMANDS, FIRST
@@ -20,6 +20,16 @@ from audit.model.errors import AuditError, BadInput
 from audit.report import terminal
 
 INTERRUPTED, UNREAD = 130, 141
+_UNRECOGNISED = "unrecognized arguments: "
+
+
+class _Parser(terminal.Parser):
+    """A parser that says where files stand: argparse takes none behind an option of a command."""
+
+    def error(self, message: str) -> NoReturn:
+        """End the program with code 2."""
+        behind = message.startswith(_UNRECOGNISED) and not message.startswith(f"{_UNRECOGNISED}-")
+        super().error(f"{message}; files and names stand before the options" if behind else message)
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -46,7 +56,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 def _parser(chosen: str) -> argparse.ArgumentParser:
     """The parser with the arguments of the chosen command; of the others only names and help are needed."""
-    parser = terminal.Parser(prog="audit", description="Audit published GPU-kernel speedup claims.", **_end(FIRST))
+    parser = _Parser(prog="audit", description="Audit published GPU-kernel speedup claims.", **_end(FIRST))
     parser.add_argument("--version", action="version", version=f"audit {__version__}")
     subparsers = parser.add_subparsers(required=True, metavar="COMMAND")
     for name, known in COMMANDS.items():

@@ -12,6 +12,8 @@ from audit.model import BuildNote, Finding, Variant
 from audit.model.errors import CompileError, Unsupported, first_error
 
 LOG_CHARACTERS = 4000
+HEADERS = {"micro": "the small headers of the kit", "full": "the headers of torch"}
+"""The header sets of the emulated device, in words."""
 _LOST = re.compile(r"^(?P<file>[^\s:]+):(?P<line>\d+)(?::\d+)?(?=: (?:fatal )?error: .*No such file)", re.MULTILINE)
 _STOOD = re.compile(r"// (?P<file>\S+), line (?P<line>\d+)$")
 _FOLDERS = re.compile(r"(?<![\w.])/(?:[\w.+@-]+/)+")
@@ -56,7 +58,8 @@ def build_finding(note: BuildNote, refusal: Refusal | None = None) -> Finding:
         return Finding(probe="build", target=note.variant, outcome="skip", summary=note.log)
     if refusal is not None:
         return refused_finding(note.variant, note.log, refusal)
-    text = f"does not compile with the {note.header_set} headers: {first_error(note.log)}"
+    headers = HEADERS.get(note.header_set or "", f"the {note.header_set} headers")
+    text = f"does not compile with {headers}: {first_error(note.log)}"
     return Finding(probe="build", target=note.variant, outcome="error", summary=text, evidence={"log": note.log})
 
 

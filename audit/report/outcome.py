@@ -120,6 +120,17 @@ def answers(record: Record) -> tuple[tuple[str, str | None], ...]:
     )
 
 
+def chosen_size(record: Record) -> str | None:
+    """Return the sizes that the kit chose, where the result is answered there and the claim states others."""
+    shapes, answer = record.claim.statement.shapes, record.verdict.result
+    if shapes.emulated_by != "importer" or answer is None:
+        return None
+    asked = [one.shape for one in answer.places if one.shape and one.shape != shapes.claimed]
+    if not asked:
+        return None
+    return message("verdict.chosen_by_the_kit", asked=shape(asked[0]), claimed=shape(shapes.claimed))
+
+
 def confidence(record: Record) -> str | None:
     """Return how sure the verdict is and why; None where it does not say."""
     level, reason = record.verdict.confidence, record.verdict.confidence_reason
@@ -135,6 +146,7 @@ def _card(record: Record) -> Card:
     facts = (
         (message("verdict.root_cause"), _cause(record)),
         *answers(record),
+        (message("verdict.chosen_size"), chosen_size(record)),
         (message("verdict.speed"), times.honest(record)),
         (message("probe.sweep"), sizes.told(record)),
         (message("verdict.not_tested"), joined("blank", limitations.not_tested(record))),

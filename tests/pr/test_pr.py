@@ -151,7 +151,7 @@ def refused(*arguments: str) -> int:
     [
         (("before.cu", "before.cu", "task.py"), "before.cu: the same kernel in BASE and in HEAD"),
         (("before.cu", "missing.cu", "task.py"), "missing.cu: no such file; BASE and HEAD are two paths"),
-        (("before.cu", "after.cu"), "HEAD, after.cu: no audit without"),
+        (("before.cu", "after.cu"), "HEAD, after.cu: no audit is possible"),
         (
             ("before.cu", "after.cu", "task.py", "--fail-on", "slowr"),
             "--fail-on slowr: no verdict; did you mean slower?",

@@ -28,8 +28,8 @@ def test_a_report_counts_by_its_observer(report: dict[str, str], depends: bool, 
     assert undefined._grade({"message": "a word", **report}, own=OWN, depends=depends) == grade
 
 
-BETWEEN_WARPS = "reads a word that another thread of the launch writes, nothing orders the two"
-BETWEEN_LANES = f"reads a word that {undefined.WITHIN_A_WARP} writes, nothing orders the two"
+BETWEEN_WARPS = "reads a word that another thread of the launch writes, and no barrier, fence or atomic orders the two"
+BETWEEN_LANES = f"reads a word that {undefined.WITHIN_A_WARP} writes, and no barrier or atomic orders the two"
 
 
 @pytest.mark.parametrize(

@@ -46,6 +46,16 @@ def test_sections_stand_in_the_order_of_a_review() -> None:
     ]  # fmt: skip
 
 
+@pytest.mark.parametrize("chosen_by", ["claim", "importer"])
+def test_page_one_says_that_the_kit_chose_a_size(chosen_by: str) -> None:
+    record = triangular()
+    shapes = record.claim.statement.shapes.model_copy(update={"emulated_by": chosen_by})
+    statement = record.claim.statement.model_copy(update={"shapes": shapes})
+    record = record.model_copy(update={"claim": record.claim.model_copy(update={"statement": statement})})
+    said = "**Size asked**: N = 33 is a smaller size that the kit chose for the emulated device; the claim states N = "
+    assert (said in text_of(record)) is (chosen_by == "importer")
+
+
 def test_wrong_names_cause_confidence_scope_and_evidence() -> None:
     record = triangular()
     text = text_of(record)

@@ -90,5 +90,5 @@ def make(folder: Path, *, text: str, name: str, given: Given) -> None:
         file.write_text(text + "\n", encoding="utf-8", errors="surrogateescape")
         imported = importers.read([file], given=given)
     if lacking := imported.blocking():
-        raise BadInput(f"{name}: no audit without {lacking}")
+        raise BadInput(f"{name}: no audit is possible: {lacking}")
     writer.write(imported, folder)

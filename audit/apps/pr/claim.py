@@ -63,7 +63,7 @@ def written(sources: Sources, given: Given, out: Path) -> Pair:
 
 def _kernel(imported: Imported, side: str) -> Claimed:
     if imported.claimed is None or not imported.auditable:
-        raise BadInput(f"{side}, {imported.provenance}: no audit without {imported.blocking()}")
+        raise BadInput(f"{side}, {imported.provenance}: no audit is possible: {imported.blocking()}")
     return imported.claimed
 
 

@@ -132,9 +132,15 @@ class Missing:
 
     def worded(self, named: Named = option) -> str:
         """Return one line for people, with the argument as its caller writes it."""
+        return f"{self.key}: {self.what}; {self._supplied(named)}"
+
+    def blocking(self, named: Named = option) -> str:
+        """Return the same with what is missing first."""
+        return f"{self.what}; {self._supplied(named)} ({self.key})"
+
+    def _supplied(self, named: Named) -> str:
         given = named(*self.argument) if self.argument else ""
-        how = f"{self.how}, or {given}" if self.how and given else self.how or f"give {given}"
-        return f"{self.key}: {self.what}; {how}"
+        return f"{self.how}, or {given}" if self.how and given else self.how or f"give {given}"
 
     def __str__(self) -> str:
         """For people who type commands, one line."""
@@ -197,7 +203,7 @@ class Imported:
 
     def blocking(self, named: Named = option) -> str:
         """Return what is missing that an audit needs, in one line; empty for nothing."""
-        return "; ".join(one.worded(named) for one in self.missing if one.essential)
+        return "; ".join(one.blocking(named) for one in self.missing if one.essential)
 
     def lacking(self, *missing: Missing) -> Imported:
         """Return the same with more that is not there."""

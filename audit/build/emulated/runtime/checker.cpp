@@ -59,7 +59,7 @@ void count_write(std::uint64_t word) {
 void check_word(const Touch& touch, std::uint32_t born, std::uint32_t pattern, const void* program_counter) {
   Cell& cell = cell_at(touch.offset);
   if (!(touch.access & kWrite) && is_uninitialised(cell, touch.offset, born, pattern))
-    report_at("uninitialised-read", touch.shared ? "reads shared memory that no thread of the block has written"
+    report_at("uninitialised-read", touch.shared ? "reads shared memory that no thread of the block has written yet"
                                                  : "reads device memory that nothing has written since its allocation",
               program_counter);
   if (touch.access & (kWrite | kAtomic) && !touch.shared) count_write(touch.offset);

@@ -115,11 +115,12 @@ Suspicion suspicion_of(const Touch& touch, const Stamp& other, const void* progr
             "since Volta", touch.offset, program_counter, 0, {}};
   const char* kind = touch.shared ? "race-shared" : "race-global";
   bool write = touch.access & (kWrite | kAtomic);
-  const char* what = in_this_warp(other, touch)
-                         ? write ? "writes a word that another lane of the warp touches, nothing orders the two"
-                                 : "reads a word that another lane of the warp writes, nothing orders the two"
-                     : write ? "writes a word that another thread of the launch touches, nothing orders the two"
-                             : "reads a word that another thread of the launch writes, nothing orders the two";
+  const char* by_lane = write ? "writes a word that another lane of the warp reads or writes too, and no barrier or atomic orders the two"
+                              : "reads a word that another lane of the warp writes, and no barrier or atomic orders the two";
+  const char* by_thread = write ? "writes a word that another thread of the launch reads or writes too, and no barrier, fence or "
+                                  "atomic orders the two"
+                                : "reads a word that another thread of the launch writes, and no barrier, fence or atomic orders the two";
+  const char* what = in_this_warp(other, touch) ? by_lane : by_thread;
   return {kind, what, touch.offset, program_counter, 0, {}};
 }
 
