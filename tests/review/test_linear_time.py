@@ -47,7 +47,7 @@ def grows_in_line(read: Callable[[str], object], family: Family) -> bool:
 def builds(text: str) -> CudaSource:
     """What a build does with a source before a compiler gets it."""
     source = parse(text)
-    rewrite(source, name="a.cu", compute_capability=75)
+    rewrite(source, name="a.cu")
     device_text(source)
     with suppress(NotFast):
         host_part(source, name="a.cu")
