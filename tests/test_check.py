@@ -155,7 +155,7 @@ def test_a_kernel_that_uses_the_kit_stays_as_it_is(text: str) -> None:
 
 def test_what_is_missing_is_named_by_its_argument(modules: list[ModuleType]) -> None:
     kernels, task = modules
-    with pytest.raises(BadInput, match=r"give tolerance=NUMBER$"):
+    with pytest.raises(BadInput, match=r"give tolerance=NUMBER \(tolerance\)$"):
         audit.check(kernels.twice, task.doubled, task.made, device="emulated")
     with pytest.raises(BadInput, match=r"^shape=K: no size of this claim; known: N$"):
         audit.check(kernels.twice, task.doubled, task.made, tolerance=1e-6, shape={"K": 3})
