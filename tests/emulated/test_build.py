@@ -350,14 +350,16 @@ def test_device_code_marked_by_a_macro_of_a_header_may_ask_for_its_architecture(
     special = SPECIAL.replace("__device__", mark)
     text = SMALL.replace("__global__", f"{special}__global__", 1).replace("FACTOR * in[i]", "twice(in[i])")
     (tmp_path / "own.h").write_text("#define DEV __host__ __device__\n")
-    build(source(tmp_path, text.replace('#include "factor.h"', '#include "factor.h"\n#include "own.h"')))
+    built = build(source(tmp_path, text.replace('#include "factor.h"', '#include "factor.h"\n#include "own.h"')))
+    assert run(built, "answer = functions['forward'](torch.ones(9)).tolist()") == [2.0] * 9
 
 
 @pytest.mark.parametrize("line", [4, 6])
 def test_device_code_of_a_header_may_ask_for_its_architecture_at_any_line(tmp_path, line):
     (tmp_path / "own.h").write_text("\n" * line + SPECIAL)
     text = SMALL.replace('#include "factor.h"', '#include "factor.h"\n#include "own.h"')
-    build(source(tmp_path, text.replace("FACTOR * in[i]", "twice(in[i])")))
+    built = build(source(tmp_path, text.replace("FACTOR * in[i]", "twice(in[i])")))
+    assert run(built, "answer = functions['forward'](torch.ones(9)).tolist()") == [2.0] * 9
 
 
 def test_host_code_of_a_header_that_differs_in_the_host_pass_of_nvcc_is_refused(tmp_path):
