@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 
+from audit.build.emulated import preprocess
 from audit.build.emulated.build import build
 from audit.build.emulated.compiler_log import next_header_set
 from audit.model.errors import BadInput, CompileError, Unsupported
@@ -367,6 +368,18 @@ def test_host_code_of_a_header_that_differs_in_the_host_pass_of_nvcc_is_refused(
     (tmp_path / "own.h").write_text(function)
     with pytest.raises(Unsupported, match="host code that asks for __CUDA_ARCH__"):
         build(source(tmp_path, SMALL.replace('#include "factor.h"', '#include "factor.h"\n#include "own.h"')))
+
+
+def test_a_marker_names_no_file_for_the_look_at_host_code(tmp_path, monkeypatch):
+    other = tmp_path / "other" / "no_source.cu"
+    other.parent.mkdir()
+    other.write_text("not of the claim")
+    read = []
+    monkeypatch.setattr(preprocess, "parse", read.append)
+    marked = f'\n#ifdef __CUDA_ARCH__\n# 1 "{other}"\nint x;\n#endif\n'
+    with pytest.raises(Unsupported, match="line markers of a preprocessor"):
+        build(source(tmp_path, SMALL + marked))
+    assert "not of the claim" not in read
 
 
 def test_two_processes_make_one_library(tmp_path):

@@ -157,7 +157,7 @@ class _Job:
         try:
             reads = self._preprocess(operators + self._translated, unfinished, header, flags)
             text = unfinished / TEXT
-            self._check_words(text, header_set, [self._path, *(self._path.parent / one.file for one in reads)])
+            self._check_words(text, header_set)
             key = fingerprint([_RECIPE, *toolchain.find().identity, *flags, *_LINK, text.read_bytes()])
             name = f"{self._path.stem[:40]}-{key}"
             self.kernel(cache_folder() / "kernels" / name, text, header_set)
@@ -183,6 +183,9 @@ class _Job:
             preprocess.preprocess(translated, *read.args[1:], **read.keywords)
             host = text.read_text(encoding="utf-8", errors="replace")
         reads = read()
+        own = [self._path, *(self._path.parent / one.file for one in reads)]
+        if any(preprocess.has_markers(path.read_text(encoding="utf-8", errors="replace")) for path in own):
+            raise Unsupported("line markers of a preprocessor")  # they would name files for `check_host` to read
         if host:
             device = text.read_text(encoding="utf-8", errors="replace")
             preprocess.check_host(self._source, self._path, host=host, device=device)
@@ -196,9 +199,7 @@ class _Job:
     def _flags(self, header_set: HeaderSet) -> tuple[str, ...]:
         return (*prepared.sources().flags, *toolchain.find().flags, *prepared.header_set_flags(header_set))
 
-    def _check_words(self, text: Path, header_set: HeaderSet, own: list[Path]) -> None:
-        if any(preprocess.has_markers(path.read_text(encoding="utf-8", errors="replace")) for path in own):
-            raise Unsupported("line markers of a preprocessor")
+    def _check_words(self, text: Path, header_set: HeaderSet) -> None:
         words = text.read_text(encoding="utf-8", errors="replace")
         if found := preprocess.refused(words, python=header_set != "micro"):
             raise Unsupported(found[0], line=found[1])
