@@ -82,6 +82,25 @@ def test_a_file_that_changed_between_two_checks_is_audited_into_the_next_folder(
     assert names == ["no defect found", "wrong"]
 
 
+IN_ONE_BUILD = published.CU.replace(
+    "if (i < count)",
+    """__shared__ float word;
+    if (threadIdx.x == 64) word = 1.0f;  // a race between warps
+    int level = 3;
+    float more = threadIdx.x > 64 && word == 1.0f ? 1.0f : 0.0f;
+    if (__builtin_constant_p(level)) more = 1.0f;  // in optimised code alone
+    if (i < count)""",
+).replace("% features]", "% features] + more")
+
+
+def test_undefined_behaviour_in_the_second_build_alone_is_evidence(tmp_path: Path) -> None:
+    folder = published.write(tmp_path / "s", **FILES | {"scaled__cu": IN_ONE_BUILD})
+    record = audit.check(folder / "scaled.cu", folder / "task.py", tolerance=1e-5, device="emulated")
+    found = evidence.find(record, "agreement", "claimed")
+    assert found is not None and (found.grade, record.verdict.name) == ("undefined", "undefined")
+    assert "race-shared" in found.summary
+
+
 def test_a_size_that_the_reference_lacks_is_named(tmp_path: Path) -> None:
     named = (
         TASK.replace("N = 300\n", "")

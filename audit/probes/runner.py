@@ -79,8 +79,8 @@ def ask(probe: str, target: Target, *, second: Callable[[], Target] | None = Non
     """Return the finding of one probe about one target. A failure counts only if the task's own reference does not
     fail, and so does undefined behaviour that wrong values show.
 
-    `second` returns the same variant built at another optimisation level; a proved failure must show there too, else it
-    is the device's fault and becomes an error.
+    `second` returns the same variant built at another optimisation level; a proved failure must show there too. Where
+    that build shows undefined behaviour, its finding counts; else it is the device's fault and becomes an error.
     """
     started = time.monotonic()
     finding = _asked(probe, target.variant.name, lambda: target)
@@ -158,5 +158,7 @@ def _unanswered(probe: str, variant: str, outcome: str, summary: str) -> Finding
 def _confirmed(first: Finding, again: Finding) -> Finding:
     if again.fails_kernel:
         return first.model_copy(update={"confirmed": True})
+    if again.grade == "undefined" and again.claimed:
+        return again
     why = f"not seen in a second build ({again.outcome}: {again.summary})"
     return not_concluded(first, why).model_copy(update=UNCONFIRMED)
