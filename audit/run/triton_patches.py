@@ -64,14 +64,17 @@ def _checked(plain: Callable[..., Any]) -> Callable[..., None]:
 
 
 def _argument(interpreter: Any) -> Callable[[Any], Any]:
-    """Return how an argument comes to a kernel: a float as a scalar of float32, as compiled code takes it."""
+    """Return how an argument comes to a kernel: a float as a scalar of float32, as compiled code takes it, and a
+    Boolean as one of int1, which the interpreter refuses."""
     plain, language = interpreter._implicit_cvt, interpreter.tl
+    kinds = {float: (np.float32, language.float32), bool: (np.bool_, language.int1)}
 
     def function(argument: Any) -> Any:
-        if not isinstance(argument, float):
+        kind = next((one for one in kinds if isinstance(argument, one)), None)
+        if kind is None:
             return plain(argument)
-        handle = interpreter.TensorHandle(np.array([argument], dtype=np.float32), language.float32)
-        return language.tensor(handle, language.float32)
+        of_numpy, of_triton = kinds[kind]
+        return language.tensor(interpreter.TensorHandle(np.array([argument], dtype=of_numpy), of_triton), of_triton)
 
     return function
 
@@ -92,6 +95,9 @@ class Patches:
         interpreter._patch_lang_tensor = self._tensor
         interpreter._patch_builtin = self._builtin
         interpreter._implicit_cvt = _argument(interpreter)
+        executor = interpreter.GridExecutor  # tensors lie in the memory of this process
+        executor._init_args_hst = lambda _, args, named: (list(args), named)
+        executor._restore_args_dev = lambda *_: None
         interpreter._get_np_dtype = _by_name(interpreter._get_np_dtype)
         self._language.tensor.__init__ = _of_type(self._language.tensor.__init__)
         interpreter.TensorHandle.__init__ = _checked(interpreter.TensorHandle.__post_init__)

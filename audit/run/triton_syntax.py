@@ -116,13 +116,21 @@ class Rewritten(ast.NodeTransformer):
     """
 
     def __init__(self, refused: Mapping[str, str], constants: Collection[str]) -> None:
-        self._refused, self._constants, self._local = refused, constants, set[str]()
+        self._refused, self._constants = refused, constants
+        self._local, self._numbers = set[str](), set[str]()
 
     def visit_FunctionDef(self, node: ast.FunctionDef) -> ast.AST:
-        """Leave arguments and annotations, which Python evaluates before a launch."""
-        self._local |= {one.arg for one in ast.walk(node.args) if isinstance(one, ast.arg)}
+        """Leave out defaults and annotations, which were evaluated where the kernel was defined."""
+        arguments = [one for one in ast.walk(node.args) if isinstance(one, ast.arg)]
+        loops = (one.target for one in ast.walk(node) if isinstance(one, ast.For) and not _is_unrolled(one))
+        self._numbers |= {one.arg for one in arguments if "constexpr" not in ast.unparse(one.annotation or one)}
+        self._numbers |= {one.id for one in loops if isinstance(one, ast.Name)}
+        self._local |= {one.arg for one in arguments}
         names = (one for one in ast.walk(node) if isinstance(one, ast.Name))
         self._local |= {one.id for one in names if isinstance(one.ctx, ast.Store)}
+        node.args.defaults, node.returns = [ast.Constant(value=None) for _ in node.args.defaults], None
+        for one in arguments:
+            one.annotation = None
         node.body = [self.visit(one) for one in node.body]
         return node
 
@@ -136,9 +144,14 @@ class Rewritten(ast.NodeTransformer):
         return _asked("refused", ast.Constant(value=reason), at=node) if reason else node
 
     def visit_Attribute(self, node: ast.Attribute) -> ast.AST:
-        """Leave the value of a constant where the source itself asks for it."""
-        of_constant = isinstance(node.value, ast.Name) and node.value.id in self._constants and node.attr == "value"
-        return node if of_constant else self.generic_visit(node)
+        """Leave the value of a constant where the source itself asks for it; convert a number as a tensor."""
+        name = node.value.id if isinstance(node.value, ast.Name) else None
+        if name in self._constants and node.attr == "value":
+            return node
+        if name in self._numbers and node.attr == "to":
+            node.value = _asked("to_tensor", node.value, ast.Constant(value=False))
+            return node
+        return self.generic_visit(node)
 
     def visit_Assign(self, node: ast.Assign) -> ast.AST:
         """Make a tensor of a number that gets a name, as the interpreter does."""
@@ -209,11 +222,20 @@ def _seeing_globals(plain: Callable[..., Any]) -> Callable[..., Any]:
         constants = {name for name, value in seen.items() if isinstance(value, constexpr)}
         rewriter.ast_transformer = Rewritten(refused, constants)
         made = plain(rewriter)
-        if not around or made is rewriter.fn:
+        if made is rewriter.fn:
             return made
-        return FunctionType(made.__code__, {**made.__globals__, **around}, made.__name__, made.__defaults__)
+        names = {**made.__globals__, **around} if around else made.__globals__
+        whole = FunctionType(made.__code__, names, made.__name__, rewriter.fn.__defaults__)
+        kinds = rewriter.fn.__annotations__.items()
+        whole.__annotations__ = {name: constexpr if "constexpr" in str(kind) else kind for name, kind in kinds}
+        return whole
 
     return function
+
+
+def _is_unrolled(loop: ast.For) -> bool:
+    """Return whether the compiler takes each value of the loop's variable as a constant."""
+    return isinstance(loop.iter, ast.Call) and "static_range" in ast.unparse(loop.iter.func)
 
 
 def _is_plain(name: str, seen: Mapping[str, Any]) -> bool:

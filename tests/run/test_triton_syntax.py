@@ -198,3 +198,78 @@ def test_a_kernel_made_by_a_function_reads_its_constants(
     (event,) = asked(workers, tmp_path, MADE.format(other=other)).events
     assert ("the global factor, which is no tl.constexpr" in event.get("raised", "")) is refused
     assert refused or value(tmp_path) == DOUBLED
+
+
+LOCAL = """
+import torch
+
+def forward(x):
+    import triton
+    import triton.language as tl
+
+    @triton.jit
+    def added(a, more):
+        return a + more.to(tl.float32)
+
+    @triton.jit
+    def kernel(x, y, n, doubled, block: tl.constexpr = 8):
+        index = tl.arange(0, block)
+        value = tl.load(x + index, mask=index < n)
+        if doubled:
+            value *= 2
+        for step in range(n - 4):
+            value = added(value, step) + step.to(tl.float32) - 2 * step
+        tl.store(y + index, value, mask=index < n)
+
+    y = torch.empty_like(x)
+    kernel[(1,)](x, y, x.numel(), x.numel() == 6)
+    return y
+"""
+
+
+def test_a_kernel_inside_a_function_takes_constants_booleans_and_numbers_as_the_compiler_does(
+    workers: Workers, tmp_path: Path
+) -> None:
+    reply = asked(workers, tmp_path, LOCAL)
+    assert reply.finished and "raised" not in reply.events[0], reply
+    assert value(tmp_path) == DOUBLED
+
+
+OF_CONSTANTS = [("step in tl.static_range(2)", "step"), ("step in range(2)", "block")]
+
+
+@pytest.mark.parametrize(("loop", "constant"), OF_CONSTANTS)
+def test_a_constant_has_no_method_of_tensors(workers: Workers, tmp_path: Path, loop: str, constant: str) -> None:
+    body = f"for {loop}:\n        {STORE.replace('2 * ', f'{constant}.to(tl.float32) * ')}"
+    (event,) = asked(workers, tmp_path, source(LAUNCH).replace(STORE, body)).events
+    assert "has no attribute 'to'" in event["raised"]
+
+
+WITH_A_POINTER = """
+import torch
+import triton
+import triton.language as tl
+
+class Pointer:
+    def __init__(self, tensor):
+        self.dtype, self._tensor = tensor.dtype, tensor
+
+    def data_ptr(self):
+        return self._tensor.data_ptr()
+
+@triton.jit
+def kernel(x, y, n):
+    index = tl.arange(0, 8)
+    tl.store(y + index, 2 * tl.load(x + index, mask=index < n), mask=index < n)
+
+def forward(x):
+    y = torch.empty_like(x)
+    kernel[(1,)](Pointer(x), Pointer(y), x.numel())
+    return y
+"""
+
+
+def test_an_object_with_a_pointer_and_a_type_is_an_argument(workers: Workers, tmp_path: Path) -> None:
+    reply = asked(workers, tmp_path, WITH_A_POINTER)
+    assert reply.finished and "raised" not in reply.events[0], reply
+    assert value(tmp_path) == DOUBLED
