@@ -293,7 +293,7 @@ def _of_blocks(seen: Observed, text: str) -> Answer:
 
 
 def _wrong_already(target: Target) -> Observed | None:
-    """Return a reason to skip where the claim is wrong at a smaller shape that counts."""
-    if not any(case.counts for case in target.cases):
+    """Return a reason to skip where the claim is wrong at a shape that it states."""
+    if not any(case.counts and case.scope != "kept" for case in target.cases):
         return None
     return premise(target, at_middle(target)["first"])

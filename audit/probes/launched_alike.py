@@ -5,7 +5,8 @@ take a block or a kernel from a quotient of a size: `min(columns / 4, 1024)` thr
 the emulated device lists the launches at both shapes, the smaller one counts only if its kernels and their blocks are
 those of the claimed shape, or of another shape of the claim whose residues and divisors it keeps. Grids and dynamic
 shared memory grow with sizes and are not compared. Where the host code reads values back, launches may depend on them,
-and where it launches nothing at the claimed shape, `kernels_ran` answers: the shape counts as before.
+and where it launches nothing at the claimed shape, `kernels_ran` answers: the shape counts as before. Numbers may miss
+what a source tells apart, a shift by 9 for instance: where the claimed shape itself is right, it decides.
 """
 
 from __future__ import annotations
@@ -14,7 +15,7 @@ from dataclasses import replace
 
 from audit.claims.shapes.counting import counts, kept_of
 from audit.claims.shapes.numbers import of_claim
-from audit.model import Shape
+from audit.model import Finding, Shape
 from audit.model.errors import AuditError
 from audit.probes import claimed_launches, claimed_shape
 from audit.probes.answer import Observed
@@ -37,6 +38,18 @@ def scoped(target: Target) -> Target:
 def _scoped(target: Target, case: Case) -> Case:
     found = unlike(target, case.shape) if case.scope == "kept" else None
     return case if found is None else replace(case, scope="other", launches=found)
+
+
+def refuted(target: Target, asked: Finding, smaller: Finding) -> Target | None:
+    """Return the target whose smaller shapes count no more, where the claimed one is right and would be wrong if they
+    spoke for it: every block was run there, or most elements were wrong at the smaller one. None where it is not so."""
+    if asked.outcome != "pass" or any(case.scope != "kept" for case in target.cases if case.counts):
+        return None
+    wrong, of = smaller.evidence.get("elements_wrong"), smaller.evidence.get("elements")
+    most = isinstance(wrong, int) and isinstance(of, int) and 2 * wrong > of
+    if not most and asked.evidence.get("blocks_run") != asked.evidence.get("blocks"):
+        return None
+    return replace(target, cases=tuple(replace(case, scope="other") for case in target.cases))
 
 
 def smaller_cases(target: Target, *, distribution: str | None = None) -> dict[str, Case]:

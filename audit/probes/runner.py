@@ -18,6 +18,7 @@ from audit.probes import (
     agreement,
     answer,
     battery,
+    claimed_blocks,
     claimed_launches,
     contract,
     launched_alike,
@@ -65,7 +66,14 @@ def ask_all(
         target, second = replace(target, cases=cases), _with_cases(second, cases)
     if agreement.NAME in others:  # a reader's first question, and its calls are made already
         others.remove(agreement.NAME)
-        yield ask(agreement.NAME, target, second=second)
+        found = ask(agreement.NAME, target, second=second)
+        if found.fails_kernel and claimed_blocks.NAME in others:
+            others.remove(claimed_blocks.NAME)
+            yield (blocks := ask(claimed_blocks.NAME, target, second=second))
+            if (other := launched_alike.refuted(target, blocks, found)) is not None:
+                target, second = other, _with_cases(second, other.cases)
+                found = ask(agreement.NAME, target, second=second)
+        yield found
     if not target.merges_modes:
         _ask_ahead(target, NEEDS)
     with suppress(AuditError):  # each probe that needs one of those calls reports why there is none

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 
+from audit.claims.shapes.counting import smallest
 from audit.claims.shapes.numbers import LARGEST, Side, demanded, named
 
 
@@ -165,3 +166,34 @@ def test_several_sources_are_one() -> None:
 @pytest.mark.parametrize("text", ["", "(" * 5000, "#define A A\nint b = A * A;", "x = " + "1 +" * 3000 + "1"])
 def test_a_source_that_cannot_be_read_names_few_and_raises_nothing(text: str) -> None:
     assert len(named([text])) <= 1
+
+
+PARTITIONS = """
+import triton
+import triton.language as tl
+
+@triton.jit
+def partial(a, part, K, STEP: tl.constexpr, SPLITS: tl.constexpr):
+    size = {size}
+    for k in {loop}:
+        tl.store(part, tl.load(a + k))
+
+def forward(a, part):
+    splits = 24
+    partial[(splits,)](a, part, a.shape[0], 96, splits)
+"""
+
+
+@pytest.mark.parametrize(
+    ("size", "loop"),
+    [
+        ("K // SPLITS", "range(0, size, STEP)"),
+        ("K // SPLITS", "tl.range(tl.program_id(0) * size, (tl.program_id(0) + 1) * size, STEP)"),
+        ("tl.cdiv(K, SPLITS)", "range(tl.cdiv(size, STEP))"),
+        ("tl.cdiv(K, SPLITS)", "range(size // STEP)"),
+    ],
+)
+def test_a_partition_of_a_size_that_is_walked_in_steps_is_one_number(size: str, loop: str) -> None:
+    found = named([PARTITIONS.format(size=size, loop=loop)])
+    assert found == {24, 96, 24 * 96}
+    assert smallest({"K": 92160}, found) == {"K": 2304}

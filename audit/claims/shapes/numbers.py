@@ -15,7 +15,7 @@ from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import NamedTuple
 
-from audit.claims.shapes import limits
+from audit.claims.shapes import limits, python_divisions
 from audit.model import Claim, python_text
 from audit.model.claim import MOST_SIZE
 from audit.review.python_constants import INTEGERS, computed
@@ -178,7 +178,7 @@ def _codes(text: str) -> Iterator[str]:
             if node not in found:
                 yield _cuda(node.value)
             node.value = ""
-    yield _FRACTION.sub(" ", ast.unparse(tree).replace("//", "/"))
+    yield _FRACTION.sub(" ", ast.unparse(python_divisions.explicit(tree)).replace("//", "/"))
 
 
 class _Values:

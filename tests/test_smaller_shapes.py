@@ -1,0 +1,69 @@
+"""A smaller shape that the kit chose decides nothing that the claimed one answers otherwise."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+import audit
+from audit.report import evidence
+from tests.importers import published
+
+ROW_SUMS = """#include <torch/extension.h>
+
+__global__ void row_sums(const float* x, float* y, int columns) {
+    __shared__ float sums[256];
+    const float* row = x + (long)blockIdx.x * columns;
+    float sum = 0.0f;
+    PART
+    sums[threadIdx.x] = sum;
+    __syncthreads();
+    for (int half = 128; half > 0; half >>= 1) {
+        if (threadIdx.x < half) sums[threadIdx.x] += sums[threadIdx.x + half];
+        __syncthreads();
+    }
+    if (threadIdx.x == 0) y[blockIdx.x] = sums[0];
+}
+
+torch::Tensor sums_of(torch::Tensor x) {
+    auto y = torch::empty({x.size(0)}, x.options());
+    row_sums<<<x.size(0), 256>>>(x.data_ptr<float>(), y.data_ptr<float>(), x.size(1));
+    return y;
+}
+PYBIND11_MODULE(TORCH_EXTENSION_NAME, m) { m.def("forward", &sums_of); }
+"""
+TASK = """import torch
+
+N = 512
+K = 8192
+
+
+def reference(x):
+    return x.sum(1)
+
+
+def get_inputs():
+    return [torch.randn(N, K)]
+"""
+PARTS = "int part = {}; for (int j = 0; j < part; ++j) sum += row[threadIdx.x * part + j];"
+STRIDED = "int end = {}; for (int j = threadIdx.x; j < end; j += 256) sum += row[j];"
+
+
+@pytest.mark.parametrize(
+    ("part", "verdict", "blocks"),
+    [
+        (PARTS.format("(columns >> 9) * 2"), "undecided", "pass"),  # right where 512 divides columns, zero at 256
+        (PARTS.format("(columns >> 9)"), "wrong", "fail"),
+        (STRIDED.format("columns"), "no defect found", "pass"),
+        (STRIDED.format("columns - (columns >> 12)"), "wrong", "fail"),  # right below 4,096
+    ],
+)
+def test_the_claimed_shape_decides_about_a_kernel_that_differs_at_a_smaller_one(
+    tmp_path: Path, part: str, verdict: str, blocks: str
+) -> None:
+    folder = published.write(tmp_path / "s", sums__cu=ROW_SUMS.replace("PART", part), task__py=TASK)
+    record = audit.check(folder / "sums.cu", folder / "task.py", tolerance=1e-4, device="emulated", seed=5)
+    found = evidence.find(record, "claimed_blocks", "claimed")
+    assert found is not None and found.outcome == blocks, found
+    assert record.verdict.name == verdict, record.verdict
