@@ -1,4 +1,4 @@
-"""A smaller shape that the kit chose decides nothing that the claimed one answers otherwise."""
+"""A smaller shape that the kit chose decides nothing that the claimed one answers otherwise; refused launches."""
 
 from __future__ import annotations
 
@@ -67,3 +67,44 @@ def test_the_claimed_shape_decides_about_a_kernel_that_differs_at_a_smaller_one(
     found = evidence.find(record, "claimed_blocks", "claimed")
     assert found is not None and found.outcome == blocks, found
     assert record.verdict.name == verdict, record.verdict
+
+
+TWICE = """#include <torch/extension.h>
+#include <ATen/cuda/CUDAContext.h>
+
+__global__ void twice(const float* x, float* y, int n) {
+    int i = blockIdx.x * blockDim.x + threadIdx.x;
+    if (i < n) y[i] = 2 * x[i];
+}
+
+torch::Tensor twice_of(torch::Tensor x) {
+    auto y = torch::empty_like(x);
+    int n = x.numel();
+    LIMIT
+    twice<<<LAUNCH>>>(x.data_ptr<float>(), y.data_ptr<float>(), n);
+    return y;
+}
+PYBIND11_MODULE(TORCH_EXTENSION_NAME, m) { m.def("forward", &twice_of); }
+"""
+WANTED = "cudaFuncSetAttribute(twice, cudaFuncAttributeMaxDynamicSharedMemorySize, 100000);"
+LOOKED_UP = "auto most = at::cuda::getCurrentDeviceProperties()->sharedMemPerBlockOptin; if (most < 100000) n += 0;"
+LARGE = "(n + 127) / 128, 128, 100000"
+
+
+@pytest.mark.parametrize(
+    ("launch", "limit", "verdict", "words"),
+    [
+        ("(n + 2047) / 2048, 2048", "", "wrong", "block (2048, 1, 1) has 2048 threads; at most 1,024"),
+        ("n / 1000000, 128", "", "wrong", "4 of 4 blocks run; 3,999,488 of 4,000,000 elements are never written"),
+        (LARGE, "", "wrong", "100000 bytes of dynamic shared memory asked for, 49152 allowed"),
+        (LARGE, WANTED, "undecided", "a newer GPU allows that much"),
+        (LARGE, LOOKED_UP, "undecided", "a newer GPU allows that much"),
+    ],
+)
+def test_a_launch_that_no_gpu_takes_is_wrong(tmp_path: Path, launch: str, limit: str, verdict: str, words: str) -> None:
+    text = TWICE.replace("LAUNCH", launch).replace("LIMIT", limit)
+    task = TASK.replace("N = 512\nK = 8192", "N = 4000000").replace("N, K", "N").replace("x.sum(1)", "2 * x")
+    folder = published.write(tmp_path / "s", twice__cu=text, task__py=task)
+    record = audit.check(folder / "twice.cu", folder / "task.py", tolerance=1e-4, device="emulated", seed=5)
+    assert record.verdict.name == verdict, record.verdict
+    assert any(words in one.summary for one in record.findings if one.target == "claimed"), record.findings

@@ -155,7 +155,8 @@ def _wrong_at_others(target: Target, cases_of: Callable[..., Mapping[str, Case]]
             if not again["right"] and _reference_is_right(target, cases[name], times=other.times):
                 return again | {name: True}
             seen |= {f"{name}_too": True} if again["right"] else {}
-    for drawn in _wrong_at_middle(target) or (_of_whole(target) if blocks == WHOLE else ()):
+    others = (_wrong_at_middle(target) or (_of_whole(target) if blocks == WHOLE else ())) if target.cases else ()
+    for drawn in others:
         with suppress(AuditError, KeyError):
             case = cases_of(target, distribution=drawn)[drawn]
             again = _with_other_inputs(target, case, blocks=blocks, times=FAR)

@@ -40,7 +40,7 @@ def ask_all(
 
     Cases whose call raised, out of memory for instance, and useless cases that the claim does not name are reported by
     `contract` and left out of further probes. If no call returned (a crash, a time-out), no other probe is asked: each
-    would wait for the same end. Where no shape is of use, the launches at the claimed one are asked for alone.
+    would wait for the same end. Where no shape is of use, the claimed one's launches and blocks are asked for alone.
     """
     if (alike := launched_alike.scoped(target)) is not target:
         target, second = alike, _with_cases(second, alike.cases)
@@ -57,7 +57,7 @@ def ask_all(
             why = f"not asked, since contract {'failed' if refuses else 'has no answer'}: {first.summary}"
             target, second = replace(target, cases=()), _with_cases(second, ())
             for probe in others:
-                if probe == claimed_launches.NAME and first.outcome == "skip":
+                if probe in (claimed_launches.NAME, claimed_blocks.NAME) and first.outcome == "skip":
                     yield ask(probe, target, second=second)
                 else:
                     yield _unanswered(probe, target.variant.name, outcome, why)

@@ -131,17 +131,20 @@ def test_a_call_that_does_not_come_back_is_told_once(monkeypatch: Any) -> None:
     assert "not asked" in got["order"].summary
 
 
-def test_the_claimed_launches_are_asked_for_where_no_shape_is_of_use(monkeypatch: Any) -> None:
-    def answered(target: Target) -> Finding:
+def test_launches_and_blocks_of_the_claimed_shape_are_asked_for_where_no_shape_is_of_use(monkeypatch: Any) -> None:
+    asked = ("claimed_launches", "claimed_blocks")
+
+    def answered(probe: str, target: Target) -> Finding:
         assert target.cases == ()
-        return finding("claimed_launches", "fail")
+        return finding(probe, "fail")
 
     without = Finding.model_validate({**finding("contract", "skip").model_dump(), "evidence": {"answered": []}})
     monkeypatch.setitem(PROBES, "contract", Told(lambda _: without, "contract"))
-    monkeypatch.setitem(PROBES, "claimed_launches", Told(answered, "claimed_launches"))
+    for probe in asked:
+        monkeypatch.setitem(PROBES, probe, Told(partial(answered, probe), probe))
     got = {one.probe: one.outcome for one in runner.ask_all(TARGET)}
-    assert {probe for probe, outcome in got.items() if outcome == "fail"} == {"claimed_launches"}
-    assert got["order"] == got["claimed_blocks"] == "skip"
+    assert {probe for probe, outcome in got.items() if outcome == "fail"} == {*asked}
+    assert got["order"] == "skip"
 
 
 @pytest.mark.parametrize("role", ["claimed", "repair", "known_bad", "known_good"])

@@ -78,7 +78,7 @@ struct Device {
   const LaunchRequest* running = nullptr;
   int last_error = kSuccess;
   int sticky_error = kSuccess;
-  std::size_t allowed_dynamic_shared = 48u << 10;
+  std::size_t allowed_dynamic_shared = 48u << 10, wanted_dynamic_shared = 48u << 10;
   volatile std::sig_atomic_t in_kernel = 0;
   volatile std::sig_atomic_t critical = 0;  // above 0: a heap lock may be held, the time limit must wait
   sigjmp_buf escape;

@@ -1,6 +1,8 @@
 #include "limits.h"
 #include "part.h"
 
+#include <algorithm>
+
 namespace cuemu {
 namespace {
 
@@ -16,9 +18,21 @@ Refusal refused(const std::string& why, int error) {
   return {"launch-refused", "the GPU refuses this launch: " + why, error};
 }
 
-// A size that this GPU can never have but a newer one can tells nothing about the kernel.
+std::size_t limit_opt_in() {
+  switch (device.settings.compute_capability) {
+    case 70: return 98304;
+    case 75: return 65536;
+    case 80: case 87: return 166912;
+    case 86: case 89: case 120: return 101376;
+    default: return device.settings.compute_capability >= 90 ? 232448 : 49152;
+  }
+}
+
+// A size that this GPU can never have but a newer one can tells nothing about the kernel, where the host code asks for
+// the size or for the limit. Elsewhere every GPU refuses what the kernel was not allowed.
 Refusal too_much_shared(std::size_t bytes, const std::string& why) {
-  if (bytes <= cuemu_shared_limit_opt_in() || bytes > kLargestOptIn) return refused(why, kInvalidValue);
+  if (bytes <= limit_opt_in() || bytes > kLargestOptIn || bytes > device.wanted_dynamic_shared)
+    return refused(why, kInvalidValue);
   return {"needs-newer-gpu", why + "; a newer GPU allows that much", kInvalidValue};
 }
 
@@ -80,17 +94,13 @@ CUEMU_EXPORT void cuemu_exceeded_bounds(unsigned most) {
 }
 
 CUEMU_EXPORT std::size_t cuemu_shared_limit_opt_in() {
-  switch (device.settings.compute_capability) {
-    case 70: return 98304;
-    case 75: return 65536;
-    case 80: case 87: return 166912;
-    case 86: case 89: case 120: return 101376;
-    default: return device.settings.compute_capability >= 90 ? 232448 : 49152;
-  }
+  device.wanted_dynamic_shared = kLargestOptIn;
+  return limit_opt_in();
 }
 
 CUEMU_EXPORT bool cuemu_allow_dynamic_shared(std::size_t bytes) {
-  if (bytes > cuemu_shared_limit_opt_in()) return false;
+  device.wanted_dynamic_shared = std::max(device.wanted_dynamic_shared, bytes);
+  if (bytes > limit_opt_in()) return false;
   if (bytes > device.allowed_dynamic_shared) device.allowed_dynamic_shared = bytes;
   return true;
 }
