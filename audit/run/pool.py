@@ -245,7 +245,8 @@ def _ending(ended: wire.Ended, limit_s: float) -> tuple[Ending, str]:
     if ended.stopped:
         return "stopped", f"the session {ended.stopped}"
     if ended.signal:
-        return "crashed", f"the process died of {signal.Signals(ended.signal).name}"
+        by = ", which its code or a library raised by abort()" if ended.signal == signal.SIGABRT else ""
+        return "crashed", f"the process died of {signal.Signals(ended.signal).name}{by}"
     if ended.exit != wire.RAISED:
         return "ended", f"the process ended itself with exit code {ended.exit}"
     lines = TERMINAL_ESCAPE.sub("", ended.prints).strip().splitlines() or ["no message"]
