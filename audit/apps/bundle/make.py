@@ -13,7 +13,7 @@ from audit.model import Record, atomic, untrusted
 from audit.model.errors import BadInput
 from audit.model.generated import FOLDER as GENERATED
 from audit.model.store import RECORD
-from audit.report import formats
+from audit.report import figures, formats
 from audit.report.figures import raster
 
 SOURCES = "sources"
@@ -64,7 +64,7 @@ def complete(record: Record, given: Mapping[str, bytes], pages: Iterable[str] = 
     Raises:
         ValueError: the record's generated repairs do not follow from its sources.
     """
-    drawn = report.drawn(record)
+    drawn = figures.draw(record)
     wanted = {name: formats.FILES[name] for name in pages if name not in KEPT}
     files = {
         **given,

@@ -49,11 +49,6 @@ def counted(data: Dataset) -> str:
     return f"{rows_of(len(data.frame))}, {len(data.scored):,} of them with a ratio ({data.format}). {out}"
 
 
-def question(rule: str) -> str:
-    """Return the question of a rule: the first paragraph of its docstring."""
-    return " ".join((RULES[rule].__doc__ or "").partition("\n\n")[0].split())
-
-
 def _dataset(data: Dataset) -> Section:
     about = data.about
     parts = (
