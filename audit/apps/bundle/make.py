@@ -10,7 +10,7 @@ from audit.apps.bundle import archive, derived
 from audit.apps.bundle.archive import MOST_BYTES, fits, pack, sha256
 from audit.apps.bundle.derived import name_of
 from audit.model import Record, atomic, untrusted
-from audit.model.errors import BadInput
+from audit.model.errors import BadInput, writing
 from audit.model.generated import FOLDER as GENERATED
 from audit.model.store import RECORD
 from audit.report import figures, formats
@@ -49,10 +49,8 @@ def make(place: Path, *, claim: Path | None = None, out: Path | None = None) -> 
     if len(data) > MOST_BYTES:
         raise BadInput(f"{file.parent}: {len(data):,} bytes to bundle, at most {MOST_BYTES:,} may be")
     target = out or file.parent.resolve().with_suffix(".zip")
-    try:
+    with writing(target, "name another file with --out"):
         atomic.write(target, data)
-    except OSError as error:
-        raise BadInput(f"{target}: cannot be written ({error.strerror}); name another file with --out") from error
     return target
 
 
