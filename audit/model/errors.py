@@ -2,10 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from contextlib import contextmanager
-from pathlib import Path
-
 from audit.model import sanitizer
 
 
@@ -19,15 +15,6 @@ class BadInput(AuditError):
     def _render_traceback_(self) -> list[str]:
         """Return the lines that a notebook shows in place of a traceback; IPython calls this."""
         return [f"audit: {sanitizer.line(str(self))}"]
-
-
-@contextmanager
-def writing(place: Path, advice: str) -> Iterator[None]:
-    """Say in one sentence that the body could not write to that place. Raises BadInput."""
-    try:
-        yield
-    except OSError as error:
-        raise BadInput(f"{place}: cannot be written ({error.strerror}); {advice}") from error
 
 
 class CompileError(AuditError):

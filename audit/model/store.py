@@ -10,7 +10,7 @@ from pydantic import ValidationError
 
 from audit.model import atomic, old_words, untrusted
 from audit.model.base import problem
-from audit.model.errors import BadInput, writing
+from audit.model.errors import BadInput
 from audit.model.record import Record
 
 MOST_BYTES = 8 << 20
@@ -24,7 +24,7 @@ def write(record: Record, path: Path) -> None:
     """Replace `path` in one step: a reader sees the old record or the new one, and a killed run leaves the old. Raises
     BadInput: it cannot be written; says why. The old record is still there."""
     text = record.model_dump_json(by_alias=True, indent=1)
-    with writing(path, "make room or choose another folder"):
+    with atomic.writing(path, "make room or choose another folder"):
         atomic.write(path, (text + "\n").encode())
 
 

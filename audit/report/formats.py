@@ -12,7 +12,8 @@ from functools import partial
 from pathlib import Path
 
 from audit.model import sanitizer
-from audit.model.errors import BadInput, writing
+from audit.model.atomic import writing
+from audit.model.errors import BadInput
 from audit.report import browser, html, markdown
 from audit.report.messages import LANGUAGES, Message, message
 from audit.report.translation import translated

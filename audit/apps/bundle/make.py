@@ -10,7 +10,7 @@ from audit.apps.bundle import archive, derived
 from audit.apps.bundle.archive import MOST_BYTES, fits, pack, sha256
 from audit.apps.bundle.derived import name_of
 from audit.model import Record, atomic, untrusted
-from audit.model.errors import BadInput, writing
+from audit.model.errors import BadInput
 from audit.model.generated import FOLDER as GENERATED
 from audit.model.store import RECORD
 from audit.report import figures, formats
@@ -28,15 +28,10 @@ KEPT = {
 def make(place: Path, *, claim: Path | None = None, out: Path | None = None) -> Path:
     """Write the bundle of a finished audit and return its path.
 
-    Pages and figures are made from the record again, those that lie beside it alone.
-
-    Args:
-        place: a record, or the folder it lies in as `record.json`.
-        claim: the claim's folder; None looks for the claim by its name among those of this kit.
-        out: the file to write; None names it after the folder, beside it.
-
-    Raises:
-        BadInput: no finished record, sources that are not those audited, or a folder that cannot be written.
+    `place` is a record or the folder it lies in. Pages and figures are made from the record again, those that lie
+    beside it alone. Without its folder the `claim` is looked up by its name among those of this kit; the file is named
+    after the folder, beside it, unless `out` names it. Raises BadInput: no finished record, sources that are not those
+    audited, or a folder that cannot be written.
     """
     file = place / RECORD if place.is_dir() else place
     record = judge.opened(file)
@@ -49,7 +44,7 @@ def make(place: Path, *, claim: Path | None = None, out: Path | None = None) -> 
     if len(data) > MOST_BYTES:
         raise BadInput(f"{file.parent}: {len(data):,} bytes to bundle, at most {MOST_BYTES:,} may be")
     target = out or file.parent.resolve().with_suffix(".zip")
-    with writing(target, "name another file with --out"):
+    with atomic.writing(target, "name another file with --out"):
         atomic.write(target, data)
     return target
 

@@ -19,7 +19,8 @@ from typing import Any
 from urllib.parse import quote, unquote, urlsplit
 
 from audit.apps.notebook.form import WritingForm
-from audit.model.errors import BadInput, writing
+from audit.model.atomic import writing
+from audit.model.errors import BadInput
 from audit.report import markdown, safe_csv, terminal
 from audit.report.progress import Progress
 from audit.report.view import Figure, Table

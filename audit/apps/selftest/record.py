@@ -10,7 +10,7 @@ from pydantic import Field, ValidationError
 
 from audit.model import Device, Environment, Grade, Outcome, atomic, old_words, untrusted
 from audit.model.base import Frozen, problem
-from audit.model.errors import BadInput, writing
+from audit.model.errors import BadInput
 
 SCHEMA: Final = 2
 """History: 1 (2026-11) first form; 2 (2026-11) other words for roles, results and the sandbox (`_of_today`)."""
@@ -95,7 +95,7 @@ def to_json(record: SelfTest) -> str:
 
 def write(record: SelfTest, path: Path) -> None:
     """Replaces `path` in one step. Raises BadInput if it cannot be written."""
-    with writing(path, "choose another file"):
+    with atomic.writing(path, "choose another file"):
         atomic.write(path, to_json(record).encode())
 
 

@@ -10,7 +10,7 @@ from audit.lint.datasets.answer import Answer, Mark, rows_of, unless_empty
 from audit.lint.datasets.dataset import Dataset
 from audit.lint.datasets.rules import RULES
 from audit.model import sanitizer
-from audit.model.errors import writing
+from audit.model.atomic import writing
 from audit.report import html, markdown, safe_csv
 from audit.report.formats import FIGURES
 from audit.report.view import Figure, Link, Report, Section, Table
