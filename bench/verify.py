@@ -23,7 +23,7 @@ from typing import Any
 
 from measured import ROOT, keep
 
-from audit import claims, judge, report
+from audit import claims, judge
 from audit.apps.bundle import archive, derived
 from audit.apps.bundle.make import KEPT, about, generated, sources
 from audit.measure.comparison import PREFIX
@@ -32,7 +32,7 @@ from audit.model import record as bounds
 from audit.model import store, untrusted
 from audit.probes import CONCLUSIONS
 from audit.probes.answer import finding
-from audit.report import formats
+from audit.report import figures, formats
 from audit.report.figures import raster
 
 MOST_BYTES, MOST_SECONDS, MOST_MB = 24_000_000, 2.0, 1000
@@ -205,7 +205,7 @@ def bundle(data: bytes, more: dict[str, bytes] | None = None, *, folder: Path | 
     names = [name for name in formats.FILES if name not in KEPT]
     files = {"record.json": data, **dict.fromkeys([*names, derived.SAMPLES, derived.STATISTICS], b"x")}
     files |= {**sources(record, folder), **(more or {})}
-    files |= {derived.name_of(one): one.png for one in report.drawn(record) if derived.name_of(one) not in files}
+    files |= {derived.name_of(one): one.png for one in figures.draw(record) if derived.name_of(one) not in files}
     files |= generated(record, files)
     files |= about(record, files, drawn_with=raster.drawn_with())
     return archive.pack(files)
@@ -228,7 +228,7 @@ def kept(file: str, text: Callable[[int], bytes]) -> Callable[[Document], bytes]
 def chunks(document: Document) -> bytes:
     """Every figure with as many empty chunks as it may have."""
     data = judged(document)
-    drawn = report.drawn(store.parse(data, "made"))
+    drawn = figures.draw(store.parse(data, "made"))
     empty = b"\0\0\0\0IDAT" + zlib.crc32(b"IDAT").to_bytes(4, "big")
     end = len(b"\0\0\0\0IEND\0\0\0\0")
     changed = {

@@ -12,19 +12,9 @@ from audit.measure.samples import DO_BENCH, OURS, median_ms, speedup
 from audit.measure.timing import LADDER, LATER, Session, Times
 
 __all__ = [
-    "DO_BENCH",
-    "OURS",
-    "Comparison",
-    "Session",
-    "Times",
-    "compared",
-    "median_ms",
-    "repeated",
-    "speedup",
-    "strongest",
-    "times",
-    "wrong_baselines",
-]
+    "DO_BENCH", "OURS", "Comparison", "Session", "Times", "compared", "median_ms", "repeated", "speedup", "strongest",
+    "times", "wrong_baselines",
+]  # fmt: skip
 
 
 def times(

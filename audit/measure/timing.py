@@ -42,32 +42,21 @@ class Times:
 
 @dataclass
 class Session:
-    """The parts of an audit that timing needs.
-
-    Attributes:
-        case: the case of the claimed shape.
-        say: takes one progress line after each timing.
-        seed: decides the orders and which outputs are kept.
-        rounds: the least number of blocks; None for the default.
-        ready: the compiled baselines; None has `prepare` make them.
-        process: runs `prepare` and then the ladder; without it each gets a fresh process and imports the compiler.
-        until: ends a process that takes interleaved times, by the monotonic clock.
-        known: measurements of earlier calls.
-    """
+    """The parts of an audit that timing needs; `process` runs `prepare` and then the ladder, and without it each gets a
+    fresh process and imports the compiler."""
 
     claim: Claim
     reference: Path
-    case: Case
+    case: Case  # of the claimed shape
     workers: Workers
-    say: Callable[[str], None]
-    seed: int = 0
-    rounds: int | None = None
-    ready: prepared.Ready | None = None
+    say: Callable[[str], None]  # takes one progress line after each timing
+    seed: int = 0  # decides the orders and which outputs are kept
+    rounds: int | None = None  # the least number of blocks; None for the default
+    ready: prepared.Ready | None = None  # the compiled baselines; None has `prepare` make them
     process: SharedProcess | None = None
-    until: float = math.inf
-    _others: tuple[Case, ...] = ()
-    """More cases of the same shape, through which the inputs rotate."""
-    known: tuple[Measurement, ...] = ()
+    until: float = math.inf  # ends a process that takes interleaved times, by the monotonic clock
+    _others: tuple[Case, ...] = ()  # of the same shape, through which the inputs rotate
+    known: tuple[Measurement, ...] = ()  # of earlier calls
     _measurements: list[Measurement] = field(default_factory=list)
     _findings: list[Finding] = field(default_factory=list)
     _readings: list[Reading] = field(default_factory=list)

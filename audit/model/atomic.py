@@ -3,8 +3,11 @@
 from __future__ import annotations
 
 import os
-from contextlib import suppress
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
 from pathlib import Path
+
+from audit.model.errors import BadInput
 
 
 def write(path: Path, data: bytes) -> None:
@@ -21,6 +24,15 @@ def write(path: Path, data: bytes) -> None:
     finally:
         with suppress(OSError):  # it has taken the other's place; if not, something broke off, Ctrl-C perhaps
             waiting.unlink()
+
+
+@contextmanager
+def writing(place: Path, advice: str) -> Iterator[None]:
+    """Say in one sentence that the body could not write to that place. Raises BadInput."""
+    try:
+        yield
+    except OSError as error:
+        raise BadInput(f"{place}: cannot be written ({error.strerror}); {advice}") from error
 
 
 def clear(path: Path) -> None:

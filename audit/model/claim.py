@@ -93,20 +93,13 @@ class Protocol(Frozen):
 
 
 class Harness(Frozen):
-    """What the published harness does with the reference and the kernel alike.
+    """What the published harness does with the reference and the kernel alike; `keywords` are names of the last
+    arguments, by which the entry gets them."""
 
-    Attributes:
-        mode: of a module: `train` leaves it as it is made, `eval` calls `eval()` on it.
-        dtype: what it casts a module's parameters and every argument of fractions to; None: nothing.
-        destination: the argument it hands for the result to be written into; None: there is none.
-        host: arguments it leaves in the host's memory; every other tensor lies on the device.
-        keywords: names of the last arguments, by which the entry gets them; without any it gets all by position.
-    """
-
-    mode: Literal["train", "eval"] = "train"
-    dtype: Dtype | None = None
-    destination: Position | None = None
-    host: tuple[Position, ...] = ()
+    mode: Literal["train", "eval"] = "train"  # of a module: left as it is made, or `eval()` is called on it
+    dtype: Dtype | None = None  # what it casts a module's parameters and every argument of fractions to
+    destination: Position | None = None  # the argument it hands for the result to be written into
+    host: tuple[Position, ...] = ()  # arguments it leaves in the host's memory; other tensors lie on the device
     keywords: Annotated[tuple[Keyword, ...], Field(max_length=100)] = ()
 
 

@@ -24,10 +24,8 @@ def write(record: Record, path: Path) -> None:
     """Replace `path` in one step: a reader sees the old record or the new one, and a killed run leaves the old. Raises
     BadInput: it cannot be written; says why. The old record is still there."""
     text = record.model_dump_json(by_alias=True, indent=1)
-    try:
+    with atomic.writing(path, "make room or choose another folder"):
         atomic.write(path, (text + "\n").encode())
-    except OSError as error:
-        raise BadInput(f"{path}: cannot be written ({error.strerror}); make room or choose another folder") from error
 
 
 def read(path: Path) -> Record:

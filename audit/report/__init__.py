@@ -31,13 +31,6 @@ def render(record: Record, folder: Path, form: Form | None = None, *, claim: Pat
     return formats.write(files, shown, folder, stale=figures.NAMES)
 
 
-def drawn(record: Record) -> tuple[Figure, ...]:
-    """Return the figures that a record gives here."""
-    from audit.report import figures  # as above
-
-    return figures.draw(record)
-
-
 def pages(
     record: Record, shown: Iterable[Figure], wanted: Mapping[str, tuple[Format, str]], sources: Mapping[str, str]
 ) -> dict[str, bytes]:

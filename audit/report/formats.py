@@ -12,6 +12,7 @@ from functools import partial
 from pathlib import Path
 
 from audit.model import sanitizer
+from audit.model.atomic import writing
 from audit.model.errors import BadInput
 from audit.report import browser, html, markdown
 from audit.report.messages import LANGUAGES, Message, message
@@ -74,14 +75,12 @@ def write(
     pictures = folder / FIGURES
     files = {folder / name: data for name, data in pages.items()}
     files |= {pictures / f"{one.name}.png": one.png for one in figures}
-    try:
+    with writing(folder, "make room, or name another folder"):
         pictures.mkdir(parents=True, exist_ok=True)
         for name in stale:
             (pictures / f"{name}.png").unlink(missing_ok=True)
         for path, data in files.items():
             path.write_bytes(data)
-    except OSError as error:
-        raise BadInput(f"{folder}: cannot be written ({error.strerror}); make room, or name another folder") from error
     return list(files)
 
 

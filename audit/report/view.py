@@ -56,23 +56,14 @@ class Table:
 
 @dataclass(frozen=True)
 class Figure:
-    """A figure of a report.
+    """A figure of a report."""
 
-    Attributes:
-        name: its file stem.
-        alt: what it shows, in words.
-        caption: under it.
-        png: for Markdown, and for HTML where there is no drawing.
-        dark: the same for a dark page without a drawing.
-        drawing: for HTML, in the language and the colours of the page.
-    """
-
-    name: str
-    alt: str
-    caption: str
-    png: bytes
-    dark: bytes = b""
-    drawing: Drawing | None = None
+    name: str  # its file stem
+    alt: str  # what it shows, in words
+    caption: str  # under it
+    png: bytes  # for Markdown, and for HTML where there is no drawing
+    dark: bytes = b""  # the same for a dark page without a drawing
+    drawing: Drawing | None = None  # for HTML, in the language and the colours of the page
 
 
 @dataclass(frozen=True)

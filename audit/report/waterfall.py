@@ -19,27 +19,18 @@ from audit.report.tables import state
 
 @dataclass(frozen=True)
 class Step:
-    """One step: what is compared, the ratio with its 95 % interval from `low` to `high`, or why there is none.
-
-    Attributes:
-        note: why the ratio is in doubt or absent.
-        about: whether it was published as a round number.
-        rival: the baseline.
-        rests: the times that the step rests on, in words.
-        limit: the most that the floors allow over the same baseline.
-        kind: whether others published it, the hardware sets it, or it was measured.
-    """
+    """One step: what is compared, the ratio with its 95 % interval from `low` to `high`, or why there is none."""
 
     label: str
     value: float | None
     low: float | None = None
     high: float | None = None
-    note: str = ""
-    about: bool = False
-    rival: str = ""
-    rests: str = ""
-    limit: float | None = None
-    kind: Literal["published", "limit", "measured"] = "measured"
+    note: str = ""  # why the ratio is in doubt or absent
+    about: bool = False  # whether it was published as a round number
+    rival: str = ""  # the baseline
+    rests: str = ""  # the times that the step rests on, in words
+    limit: float | None = None  # the most that the floors allow over the same baseline
+    kind: Literal["published", "limit", "measured"] = "measured"  # by others, set by the hardware, or taken here
 
     def words(self) -> str:
         """Return the ratio with its interval and its doubt, or why there is none."""

@@ -52,16 +52,13 @@ def _sorted(found: list[Hint]) -> list[Hint]:
 def review_source(
     text: str, *, target: str, precision: str = "fp32", advice: bool = False, entry: str = ""
 ) -> list[Finding]:
-    """Ask the CUDA rules about one variant.
+    """Ask the CUDA rules about one variant, the `target`.
 
     One finding answers for launch geometry, one for each other rule that points at a line; if none does, one says so.
     One more says where the host code uses Python's objects, of the process that checks it.
 
-    Args:
-        text, target: the CUDA source and the name of the variant.
-        precision: the class it declares; rules about rounding speak only where that is fp32.
-        advice: also tell what a sound kernel may do without, e.g. on which stream it launches.
-        entry: the function that is claimed; rules about rounding are silent on functions that it does not reach.
+    Rules about rounding speak only where the declared `precision` is fp32, and of functions that the claimed one, the
+    `entry`, reaches. `advice` is also what a sound kernel may do without, e.g. on which stream it launches.
     """
     source = parse(text)
     apart = {line for each in source.apart_from(entry) for line in range(each.line, source.line_of(each.end) + 1)}

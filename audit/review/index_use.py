@@ -37,14 +37,6 @@ _MOST_CALLS = 500  # of device functions that are followed, in one source
 _LEVELS = 200  # of nesting; what lies deeper carries nothing, so the rule is silent about it
 
 
-@dataclass(frozen=True)
-class IndexUse:
-    """An index of one axis, formed on `line`, that addresses a store."""
-
-    axis: Axis
-    line: int
-
-
 @dataclass
 class _Frame:
     """One function while it is read: what its names carry, the first line of each axis that is stored by, its value."""
@@ -62,16 +54,16 @@ class _Frame:
         self.stored[axis] = min(line, self.stored.get(axis, line))
 
 
-def index_uses(source: CudaSource, kernel: Function, known: Known) -> list[IndexUse]:
-    """Return the first index of each axis that addresses a store of this kernel.
+def index_uses(source: CudaSource, kernel: Function, known: Known) -> dict[Axis, int]:
+    """Return the line of the first index of each axis that addresses a store of this kernel, in the order of the axes.
 
     `known` grows with each call and belongs to one source.
     """
     if not _OTHER_AXIS.search(source.masked):
-        return []
+        return {}
     arguments = [_POINTER if parameter.is_pointer else _NOTHING for parameter in kernel.parameters]
     frame = _Frame(source, 0, {}, frozenset(), 0, known)
-    return [IndexUse(axis, line) for axis, line in sorted(_read(kernel, arguments, frame).stored.items())]
+    return dict(sorted(_read(kernel, arguments, frame).stored.items()))
 
 
 def _read(function: Function, arguments: list[_Trace], caller: _Frame) -> _Frame:

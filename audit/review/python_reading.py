@@ -16,7 +16,7 @@ from functools import cached_property, lru_cache
 
 from audit.model import python_text
 from audit.review.python_constants import MOST_BITS
-from audit.review.python_tree import FunctionNode, Node, imports, inside, last_name, path
+from audit.review.python_tree import FunctionNode, Node, imports, inside, last_name, parameters, path
 from audit.review.rule import grouped
 
 _NOT_ITS_WORK = re.compile(r"get_inputs|get_init_inputs|main|test(?:_\w+)?|bench\w*")
@@ -158,8 +158,7 @@ class PythonReading:
 
     def parameters(self, function: FunctionNode) -> list[str]:
         """Its parameters without `self`, `cls` and `ctx`."""
-        given = [*function.args.posonlyargs, *function.args.args, *function.args.kwonlyargs]
-        return [each.arg for each in given if each.arg not in ("self", "cls", "ctx")]
+        return [name for name in parameters(function) if name not in ("self", "cls", "ctx")]
 
     @cached_property
     def _imported(self) -> dict[str, str]:

@@ -62,11 +62,16 @@ def path(node: ast.AST) -> tuple[ast.AST, list[str]]:
     return node, attributes[::-1]
 
 
+def parameters(function: FunctionNode | None) -> list[str]:
+    """Return the names of a function's parameters, those by keyword alone last; none of no function."""
+    given = function.args if function else None
+    return [one.arg for one in (*given.posonlyargs, *given.args, *given.kwonlyargs)] if given else []
+
+
 def parameters_off(function: FunctionNode) -> set[str]:
     """Return the parameters of a function that are true only if its caller says so: no default, or a false one."""
-    given = function.args
     on = {name for name, one in _defaults(function) if not (isinstance(one, ast.Constant) and not one.value)}
-    return {one.arg for one in (*given.posonlyargs, *given.args, *given.kwonlyargs)} - on
+    return {*parameters(function)} - on
 
 
 def optional(function: FunctionNode) -> set[str]:

@@ -13,7 +13,7 @@ from audit.model import Record, atomic, untrusted
 from audit.model.errors import BadInput
 from audit.model.generated import FOLDER as GENERATED
 from audit.model.store import RECORD
-from audit.report import formats
+from audit.report import figures, formats
 from audit.report.figures import raster
 
 SOURCES = "sources"
@@ -28,15 +28,10 @@ KEPT = {
 def make(place: Path, *, claim: Path | None = None, out: Path | None = None) -> Path:
     """Write the bundle of a finished audit and return its path.
 
-    Pages and figures are made from the record again, those that lie beside it alone.
-
-    Args:
-        place: a record, or the folder it lies in as `record.json`.
-        claim: the claim's folder; None looks for the claim by its name among those of this kit.
-        out: the file to write; None names it after the folder, beside it.
-
-    Raises:
-        BadInput: no finished record, sources that are not those audited, or a folder that cannot be written.
+    `place` is a record or the folder it lies in. Pages and figures are made from the record again, those that lie
+    beside it alone. Without its folder the `claim` is looked up by its name among those of this kit; the file is named
+    after the folder, beside it, unless `out` names it. Raises BadInput: no finished record, sources that are not those
+    audited, or a folder that cannot be written.
     """
     file = place / RECORD if place.is_dir() else place
     record = judge.opened(file)
@@ -49,10 +44,8 @@ def make(place: Path, *, claim: Path | None = None, out: Path | None = None) -> 
     if len(data) > MOST_BYTES:
         raise BadInput(f"{file.parent}: {len(data):,} bytes to bundle, at most {MOST_BYTES:,} may be")
     target = out or file.parent.resolve().with_suffix(".zip")
-    try:
+    with atomic.writing(target, "name another file with --out"):
         atomic.write(target, data)
-    except OSError as error:
-        raise BadInput(f"{target}: cannot be written ({error.strerror}); name another file with --out") from error
     return target
 
 
@@ -64,7 +57,7 @@ def complete(record: Record, given: Mapping[str, bytes], pages: Iterable[str] = 
     Raises:
         ValueError: the record's generated repairs do not follow from its sources.
     """
-    drawn = report.drawn(record)
+    drawn = figures.draw(record)
     wanted = {name: formats.FILES[name] for name in pages if name not in KEPT}
     files = {
         **given,

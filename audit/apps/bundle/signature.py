@@ -32,10 +32,8 @@ def file_of(bundle: Path) -> Path:
 def sign(bundle: Path, key: Path) -> Path:
     """Sign a bundle and return the file of the signature; one that is there is replaced.
 
-    `key` is a private key as `ssh-keygen` makes it, or the public one of a key that an agent holds.
-
-    Raises:
-        BadInput: no such key, no ssh-keygen, or it cannot sign.
+    `key` is a private key as `ssh-keygen` makes it, or the public one of a key that an agent holds. Raises BadInput: no
+    such key, no ssh-keygen, or it cannot sign.
     """
     untrusted.size_of(key, limit_bytes=MOST_BYTES)
     file_of(bundle).unlink(missing_ok=True)
@@ -48,11 +46,8 @@ def sign(bundle: Path, key: Path) -> Path:
 def signer(bundle: Path, *, key: Path | None = None) -> str | None:
     """Return the kind and the fingerprint of the key that signed a bundle; None where it is not signed.
 
-    `key` is the public key that must have signed it, in one line; None takes any.
-
-    Raises:
-        Unsound: the signature is not one of this bundle, or the key did not sign it.
-        BadInput: no such key, or no ssh-keygen.
+    `key` is the public key that must have signed it, in one line; None takes any. Raises Unsound: the signature is not
+    one of this bundle, or the key did not sign it. Raises BadInput: no such key, or no ssh-keygen.
     """
     place = file_of(bundle)
     if not place.exists():

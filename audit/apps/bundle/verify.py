@@ -20,7 +20,7 @@ from audit.model.errors import BadInput
 from audit.model.store import RECORD
 from audit.probes import CONCLUSIONS
 from audit.probes.answer import Answer, Observed, finding
-from audit.report import formats
+from audit.report import figures, formats
 
 SHOWN = 60
 """Characters of a line that differs."""
@@ -120,7 +120,7 @@ def _check_files(listed: Manifest, record: Record, files: Mapping[str, bytes]) -
         made = generated(record, files)
     except (LookupError, ValueError) as error:
         raise Unsound(f"{RECORD} has a generated repair that does not follow from its source: {error}") from error
-    drawn = dict(derived.compared(report.drawn(record), files, listed.drawn_with))
+    drawn = dict(derived.compared(figures.draw(record), files, listed.drawn_with))
     pages = {name: form for name, form in formats.FILES.items() if name in files and name not in KEPT}
     raw = derived.samples(record)
     again = {derived.SAMPLES: raw, derived.STATISTICS: derived.statistics(record, raw)}

@@ -13,6 +13,7 @@ from statistics import median
 from typing import Any
 
 from audit.judge.causes import shape_of
+from audit.judge.evidence import objects
 from audit.measure import OURS, samples
 from audit.measure.comparison import PREFIX, precision_of
 from audit.model import Finding, Measurement, Record, sanitizer
@@ -83,8 +84,7 @@ def found(record: Record, probe: str, variant: str, device: str) -> Finding | No
 
 def answers(finding: Finding | None) -> list[dict[str, Any]]:
     """The answers at every shape and in every order, as the probe writes them; other entries cannot be drawn."""
-    listed = None if finding is None else finding.evidence.get("shapes")
-    return [one for one in listed if isinstance(one, dict) and _is_answer(one)] if isinstance(listed, list) else []
+    return [] if finding is None else [one for one in objects(finding.evidence.get("shapes")) if _is_answer(one)]
 
 
 def _is_answer(entry: dict[str, Any]) -> bool:

@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any, TextIO
 from urllib.parse import quote
 
-from audit import claims, report
+from audit import claims
 from audit.apps.notebook.claim import FORMATS, ClaimForm, KernelForm, finish, start, start_kernel
 from audit.apps.notebook.form import OneAuditForm
 from audit.apps.notebook.shown import Markdown, Picture, offer, table, written
@@ -20,6 +20,7 @@ from audit.audit import Audit
 from audit.claims import ClaimFolder
 from audit.model import Record, sanitizer
 from audit.report import compare, content, markdown
+from audit.report.figures import draw
 from audit.report.formats import COMMENT_CHARACTERS, OPENREVIEW_CHARACTERS, Form
 from audit.report.formats import FORMATS as KNOWN
 from audit.report.quantities import milliseconds, number
@@ -117,7 +118,7 @@ def _link(file: Path) -> markdown.Safe:
 
 def _page(record: Record, language: str) -> Report:
     """The report in that language, its figures drawn once for a record."""
-    return translated(content.build(record, report.drawn(record), claims.texts(record.claim)), language)
+    return translated(content.build(record, draw(record), claims.texts(record.claim)), language)
 
 
 def source(folder: ClaimFolder) -> Markdown:

@@ -19,6 +19,7 @@ from typing import Any
 from urllib.parse import quote, unquote, urlsplit
 
 from audit.apps.notebook.form import WritingForm
+from audit.model.atomic import writing
 from audit.model.errors import BadInput
 from audit.report import markdown, safe_csv, terminal
 from audit.report.progress import Progress
@@ -59,10 +60,8 @@ def written(text: str) -> Markdown:
 
 def _linked(file: Path, columns: tuple[str, ...], rows: tuple[tuple[str, ...], ...]) -> str:
     """Writes the CSV file; says where it is and how many rows it has, as a link that holds beside the notebook."""
-    try:
+    with writing(file, "make room, or name another folder"):
         file.write_text(safe_csv.text(columns, rows), encoding="utf-8")
-    except OSError as error:
-        raise BadInput(f"{file}: cannot be written ({error.strerror}); make room, or name another folder") from error
     count = "1 row" if len(rows) == 1 else f"all {len(rows)} rows"
     return f"[{count} as CSV](<{quote(file.as_posix())}>): {markdown.code(str(file))}"
 

@@ -95,10 +95,8 @@ def to_json(record: SelfTest) -> str:
 
 def write(record: SelfTest, path: Path) -> None:
     """Replaces `path` in one step. Raises BadInput if it cannot be written."""
-    try:
+    with atomic.writing(path, "choose another file"):
         atomic.write(path, to_json(record).encode())
-    except OSError as error:
-        raise BadInput(f"{path}: cannot be written ({error.strerror}); choose another file") from error
 
 
 def _of_today(document: Any) -> Any:

@@ -14,6 +14,7 @@ from audit.claims.importers.facts import NO_FIGURES, RMS, Claimed, Given, Import
 from audit.claims.importers.material import Material
 from audit.claims.importers.python_text import PythonText
 from audit.model import Harness
+from audit.review.python_tree import parameters
 
 TAKES = "a `problem.py` with `Model` and `get_inputs`, and a file with `kernel_function`"
 LACKS = ("reference.py cost", "speedup")
@@ -85,8 +86,7 @@ def read(material: Material, given: Given) -> Imported:
 
 def _model(text: PythonText) -> str:
     """Return the class that calls the function: by its parameters' names, or with all settings where it takes any."""
-    given = text.functions[ENTRY].args
-    names = [one.arg for one in (*given.posonlyargs, *given.args, *given.kwonlyargs)]
+    names, given = parameters(text.functions[ENTRY]), text.functions[ENTRY].args
     takes_any = given.vararg is not None or given.kwarg is not None
     reads = [_READ.format(name=name) for name in ("weight", "bias")]
     reads += [part.format(name=name) for name in _SETTINGS for part in (_READ, _FIRST)]

@@ -36,13 +36,8 @@ def imported(
 ) -> facts.Imported:
     """Return the record of such a claim, without figures; the tolerance is KernelBench's.
 
-    Args:
-        format_, task, solution: the name of the importer, the file with `Model`, and that of the kernel.
-        shape: sizes in place of the task's own, by name.
-        kernel: the class or function of the solution that is claimed.
-
-    Raises:
-        BadInput: a source is no Python.
+    `shape` has sizes in place of the task's own; `kernel` is the class or function of the solution that is claimed.
+    Raises BadInput: a source is no Python.
     """
     used = PythonText(solution.data, where=solution.published_as).used_by(kernel)
     name = named_after((task or solution).published_as)

@@ -13,6 +13,7 @@ from audit.claims.importers.material import Material
 from audit.claims.importers.python_text import PythonText
 from audit.model import Harness
 from audit.model.errors import BadInput
+from audit.review.python_tree import parameters
 
 TAKES = (
     "a Python file with a function `kernel`, alone or with those it imports or loads, and one with `reference` and "
@@ -24,12 +25,12 @@ ENTRY = "kernel"
 
 def matches(material: Material) -> bool:
     """Return whether a Python file defines `kernel`, and loads each `.cu` file that is there."""
-    return bool(material.written_in(_defines)) and (_loading(material) or not material.named(".cu"))
+    return bool(material.written_in(lambda one: one.binds(ENTRY))) and (_loading(material) or not material.named(".cu"))
 
 
 def read(material: Material, given: Given) -> Imported:  # noqa: ARG001  # there are no figures to ask a unit of
     """Return the kernel with its reference. Raises BadInput for several of either."""
-    kernel = material.only(material.written_in(_defines), what=ENTRY)
+    kernel = material.only(material.written_in(lambda one: one.binds(ENTRY)), what=ENTRY)
     data, others = joined_python.in_one(kernel.published_as, material.python, material.data)
     added = [joined_python.ADDED] if others else []
     data, loaded = _with_loaded(data, kernel.published_as, material)
@@ -54,14 +55,14 @@ def _by_name(kernel: PythonText, found: Imported) -> tuple[str, ...]:
     options = found.reference.options if found.reference else {}
     task = next((one for one in found.originals if one.file == bare_cu.FILE), None)
     stated = PythonText(task.data, where=task.published_as).functions if task else {}
-    names = python_text.parameters(stated.get(options.get("function", "")))
+    names = parameters(stated.get(options.get("function", "")))
     return python_text.named_of_kernel(kernel.functions.get(ENTRY), options.get("keywords", ()), names)
 
 
 def _loading(material: Material) -> bool:
     """Return whether a Python file that defines `kernel` loads C++ or CUDA files, or names one that was given."""
     given = dict.fromkeys(material.named(*joined.SOURCES), "")
-    kernels = [text.tree for text in material.python.values() if _defines(text)]
+    kernels = [text.tree for text in material.python.values() if text.binds(ENTRY)]
     return any(loaded_files.calls(one) or loaded_files.mentioned(one, given) for one in kernels)
 
 
@@ -78,7 +79,3 @@ def _with_loaded(data: bytes, where: str, material: Material) -> tuple[bytes, li
         how = "give each file, and write load(name=..., sources=[...]) with its path as a text"
         raise BadInput(f"{where}: line {line} loads a file that was not given, or in a way that is not read; {how}")
     return (text.encode() if used else data), sorted(used)
-
-
-def _defines(text: PythonText) -> bool:
-    return ENTRY in text.functions or ENTRY in text.assigned

@@ -78,12 +78,12 @@ class Parts:
 def matches(material: Material) -> bool:
     """Return whether a Python file binds `custom_kernel` at its top level, as a function or to one, or has functions
     that those of a reference stand beside."""
-    return any(_submits(one) for one in material.python.values()) or _several(material) is not None
+    return any(one.binds(ENTRY) for one in material.python.values()) or _several(material) is not None
 
 
 def read(material: Material, given: facts.Given) -> facts.Imported:  # noqa: ARG001  # there are no figures to ask a unit of
     """Return the submission with its task. Raises BadInput for several of either, or a `task.yml` that is none."""
-    alone = material.written_in(_submits)
+    alone = material.written_in(lambda one: one.binds(ENTRY))  # a name that is imported is what another file submits
     parts = None if alone else _several(material)
     submission = parts.submission if parts else material.only(alone, what=f"submission (a function {ENTRY})")
     names = [name for name in material.python if PurePath(name).name != "task.py"]
@@ -110,11 +110,6 @@ def read(material: Material, given: facts.Given) -> facts.Imported:  # noqa: ARG
         missing=(facts.NO_COST, facts.NO_FIGURES, *([_UTILS] if left else [])),
     )
     return _with_task(imported, material, references, parts) if references else imported.lacking(facts.NO_TASK)
-
-
-def _submits(text: PythonText) -> bool:
-    """`custom_kernel = torch.compile(...)` is one too; a name that an import binds is what another file submits."""
-    return ENTRY in text.functions or ENTRY in text.assigned
 
 
 def _with_task(

@@ -11,7 +11,7 @@ from audit.model import python_text
 from audit.model.errors import BadInput
 from audit.model.untrusted import checked_text
 from audit.review.python_constants import Constants, NotConstant, bindings
-from audit.review.python_tree import last_name
+from audit.review.python_tree import imports, last_name
 
 DTYPES = {"float16": "float16", "half": "float16", "bfloat16": "bfloat16", "float32": "float32", "float": "float32"}
 
@@ -47,6 +47,10 @@ class PythonText:
     def assigned(self) -> set[str]:
         """The names that assignments at the top level bind."""
         return set(bindings(self.tree.body))
+
+    def binds(self, name: str) -> bool:
+        """Return whether a function or an assignment at the top level binds a name, which no import does."""
+        return name in self.functions or name in self.assigned
 
     @cached_property
     def integers(self) -> dict[str, int]:
@@ -156,8 +160,7 @@ def bound_by(node: ast.AST) -> set[str]:
 
 def imported_by(node: ast.AST) -> set[str]:
     """Return the names that imports of a statement bind, those of a `try` or an `if` included."""
-    imports = (one for one in ast.walk(node) if isinstance(one, ast.Import | ast.ImportFrom))
-    return {alias.asname or alias.name.partition(".")[0] for one in imports for alias in one.names}
+    return set(imports(ast.walk(node)))
 
 
 def _top_level(tree: ast.Module) -> ast.Module:
@@ -208,12 +211,6 @@ def named_of_kernel(kernel: ast.FunctionDef | None, reference: Sequence[str], na
     own = _last(kernel, None)
     tail = tuple(names[len(names) - len(own) :])
     return tail if set(tail) == set(own) else own
-
-
-def parameters(function: ast.FunctionDef | None) -> list[str]:
-    """Return the names of a function's parameters, those by keyword alone last."""
-    given = function.args if function else None
-    return [one.arg for one in (*given.posonlyargs, *given.args, *given.kwonlyargs)] if given else []
 
 
 def _made(maker: ast.FunctionDef | None) -> ast.Dict | ast.List | ast.Tuple | None:

@@ -45,15 +45,12 @@ class Table:
 def read(
     path: Path, columns: Collection[str] | None = None, *, numbers: Collection[str] = (), positive: Collection[str] = ()
 ) -> Table:
-    """Read a table; only the columns asked for are taken.
+    """Read a table; only the columns asked for are taken, None takes all. One that only some rows of a JSON file have
+    is `None` elsewhere.
 
-    Args:
-        columns: the columns wanted; None takes all. One that only some rows of a JSON file have is `None` elsewhere.
-        numbers: columns that hold numbers where they hold anything.
-        positive: the same for times and ratios: NaN, an infinity, zero and less are refused too.
-
-    Raises:
-        BadInput: no such file, no table, a column that is not there, more than the limit, or a bomb.
+    The columns of `numbers` and `positive` hold numbers where they hold anything; as times and ratios, `positive` ones
+    are finite and above zero. Raises BadInput: no such file, no table, a column that is not there, more than the limit,
+    or a bomb.
     """
     found = _FORMATS[sniff(path)][0](path, None if columns is None else {*columns, *numbers, *positive})
     numeric = (*numbers, *positive)

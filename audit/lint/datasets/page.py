@@ -10,7 +10,7 @@ from audit.lint.datasets.answer import Answer, Mark, rows_of, unless_empty
 from audit.lint.datasets.dataset import Dataset
 from audit.lint.datasets.rules import RULES
 from audit.model import sanitizer
-from audit.model.errors import BadInput
+from audit.model.atomic import writing
 from audit.report import html, markdown, safe_csv
 from audit.report.formats import FIGURES
 from audit.report.view import Figure, Link, Report, Section, Table
@@ -47,11 +47,6 @@ def counted(data: Dataset) -> str:
     gone = data.read - len(data.frame)
     out = f"{gone:,} of {data.read:,} rows were left out." if gone else "No row was left out."
     return f"{rows_of(len(data.frame))}, {len(data.scored):,} of them with a ratio ({data.format}). {out}"
-
-
-def question(rule: str) -> str:
-    """Return the question of a rule: the first paragraph of its docstring."""
-    return " ".join((RULES[rule].__doc__ or "").partition("\n\n")[0].split())
 
 
 def _dataset(data: Dataset) -> Section:
@@ -178,9 +173,7 @@ def rows(answers: Sequence[Answer]) -> str:
 
 
 def _written(path: Path, data: bytes) -> Path:
-    try:
+    with writing(path, "choose another place"):
         path.parent.mkdir(parents=True, exist_ok=True)
         path.write_bytes(data)
-    except OSError as error:
-        raise BadInput(f"{path}: cannot be written ({error.strerror}); choose another place") from error
     return path

@@ -34,15 +34,10 @@ LEAST, MOST = 1e-12, 1e12
 
 
 def read(path: Path, *, gpu: str | None = None, unit: str | None = None) -> Dataset:
-    """Read a dataset, with the `dataset.toml` beside it where there is one.
+    """Read a file, or the files of rows in a folder, with the `dataset.toml` beside it where there is one.
 
-    Args:
-        path: a file, or a folder whose files of rows are read together.
-        gpu: the GPU of rows that name none.
-        unit: of times; None reads it from the times.
-
-    Raises:
-        BadInput: no such file, no rows, files of different formats, or a unit the times exclude.
+    `gpu` is that of rows that name none; without a `unit` that of times is read from them. Raises BadInput: no such
+    file, no rows, files of different formats, or a unit the times exclude.
     """
     files = _files(path)
     description = path / DESCRIPTION if path.is_dir() else path.with_name(DESCRIPTION)

@@ -11,6 +11,7 @@ from itertools import groupby
 from typing import Any
 
 from audit.judge.causes import shape_of, sizes_of
+from audit.judge.evidence import objects
 from audit.judge.ladder import rungs
 from audit.model import Finding, Record, Shape
 from audit.report import evidence
@@ -220,8 +221,7 @@ def errors(record: Record) -> Figure | None:
 
 def _right(finding: Finding, sizes: Shape) -> Iterator[str]:
     """Give how much is wrong of a right result at those sizes; nothing where it was not asked there."""
-    entries: Any = finding.evidence.get("shapes")
-    there = [one for one in entries if isinstance(one, dict)] if isinstance(entries, list) else []
+    there = objects(finding.evidence.get("shapes"))
     yield from (_told(one) for one in there if one.get("shape") == sizes and one.get("right") is True)
 
 

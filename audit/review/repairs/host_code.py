@@ -37,7 +37,7 @@ def spanned(reading: CudaReading, proved: Sequence[Finding]) -> list[Change]:
         launches = reading.source.launches_of.get(kernel.name, [])
         if len(reading.source.by_name[kernel.name]) == 1 and len(launches) == 1:
             uses = index_uses(reading.source, kernel, {})
-            found += [change for use in uses for change in _spanned(reading, kernel, launches[0], use.axis)]
+            found += [change for axis in uses for change in _spanned(reading, kernel, launches[0], axis)]
     return found
 
 

@@ -10,7 +10,7 @@ from tree_sitter import Node
 from audit.review.cuda_grammar import operator, sides
 from audit.review.cuda_reading import CudaReading
 from audit.review.cuda_source import Function, Launch
-from audit.review.index_use import Axis, IndexUse, Known, index_uses
+from audit.review.index_use import Axis, Known, index_uses
 from audit.review.launch_extents import Extents, grid_and_block
 from audit.review.rule import Spot, rule
 from audit.review.values import COMPARISONS, ThreadValues
@@ -33,25 +33,25 @@ def launch_geometry(reading: CudaReading) -> list[Spot]:
     for kernel in reading.kernels:
         alone = len(source.by_name[kernel.name]) == 1
         launches = source.launches_of.get(kernel.name, []) if alone else []
-        uses = index_uses(source, kernel, known) if launches else []
+        uses = index_uses(source, kernel, known) if launches else {}
         shapes = [grid_and_block(reading, launch) for launch in launches] if uses else []
-        for use in uses:
-            spots = [_spot(launch, use, *shape) for launch, shape in zip(launches, shapes, strict=True)]
+        for axis, line in uses.items():
+            spots = [_spot(launch, axis, line, *shape) for launch, shape in zip(launches, shapes, strict=True)]
             if all(spots):  # else some launch fits
-                found += [(spot.line, use.axis, spot) for spot in spots if spot]
+                found += [(spot.line, axis, spot) for spot in spots if spot]
     return [spot for _, _, spot in sorted(found)]
 
 
-def _spot(launch: Launch, use: IndexUse, grid: Extents, block: Extents) -> Spot | None:
-    position = "xyz".index(use.axis)
+def _spot(launch: Launch, axis: Axis, line: int, grid: Extents, block: Extents) -> Spot | None:
+    position = "xyz".index(axis)
     blocks, threads = grid[position], block[position]
     if blocks != 1 or threads is None:
         return None
     reached = "only index 0 of that axis is" if threads == 1 else f"only indices 0 to {threads - 1} of that axis are"
-    extent = f"have extent 1 along {use.axis}" if threads == 1 else f"have extents 1 and {threads} along {use.axis}"
+    extent = f"have extent 1 along {axis}" if threads == 1 else f"have extents 1 and {threads} along {axis}"
     message = (
-        f"kernel {launch.kernel_name} forms an index from blockIdx.{use.axis} and threadIdx.{use.axis} "
-        f"(line {use.line}), but grid and block of the launch on line {launch.line} {extent}: {reached} ever "
+        f"kernel {launch.kernel_name} forms an index from blockIdx.{axis} and threadIdx.{axis} "
+        f"(line {line}), but grid and block of the launch on line {launch.line} {extent}: {reached} ever "
         f"computed; the {PROBE} probe can confirm it"
     )
     return Spot(launch.line, message)
