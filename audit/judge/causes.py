@@ -26,6 +26,8 @@ _OTHER_SHAPES = {"contract": "got", "repeat": "later"}
 PRECISION = "precision"
 ROUNDED = 2.0**-5
 """The largest relative error by rounding in a sum of products that do not cancel; bf16 has 2**-8."""
+NEAR_BITS = 1.0
+"""Effective bits within which a result has as many as a format leaves; other errors have any number of bits."""
 FIRST_BITS = "bit for bit the result of the first call"
 
 
@@ -134,10 +136,15 @@ def refused_launch(findings: Iterable[Finding]) -> str | None:
 
 def rounding_cause(findings: Iterable[Finding]) -> str | None:
     """Return a format of lower precision, in words, where it explains the errors: the result has as many bits as that
-    leaves, and every wrong element has a small relative error. One element of millions may cost as many bits."""
+    leaves, within NEAR_BITS, and every wrong element has a small relative error. One element of millions may cost as
+    many bits."""
     known = list(findings)
     rough = next((one.evidence for one in known if one.probe == PRECISION and one.outcome == "fail"), None)
     if rough is None or rough.get("within_tolerance") is not False:
+        return None
+    bits, of = rough["bits"], rough.get("bits_of")
+    left = of.get(str(rough["class"])) if isinstance(of, dict) else None
+    if isinstance(bits, int | float) and isinstance(left, int | float) and abs(bits - left) > NEAR_BITS:
         return None
     entries = (entry for one in known if one.outcome == "fail" and one.grade != "hint" for entry in _entries(one))
     worst = [(entry["expected"], entry["got"]) for entry in entries if entry.get("elements_wrong") and "got" in entry]

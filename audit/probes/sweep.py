@@ -31,6 +31,8 @@ ANSWERED = ("right", "wrong")
 NO_OTHER = "no other size has an answer"
 FEWEST = 3
 """The least sizes with an answer that allow a comparison."""
+EVERYWHERE = 2
+"""Numbers up to this one are in most sources; a line with one explains no sizes."""
 ROUNDS, LESS_WORK = 3, 2
 """Times that further sizes are asked, each with at most that part of the first sizes' work."""
 TESTED = "rules_tested"
@@ -84,7 +86,7 @@ def seen_at(found: Sequence[At], *, numbers: Collection[int], source: str, claim
     failing = [at for at in found if at.result in FAILED]
     wrong, refused = (established(results, numbers) for results in (_wrong(found), _refused(found)))
     lines = Counter(at.line for at in [at for at in failing if at.result == "wrong"] or failing if at.line)
-    of_rules = line_of((rule.number for rule in wrong), source)
+    of_rules = line_of((rule.number for rule in wrong if rule.number > EVERYWHERE), source)
     return {
         "around": dict(found[0].shape),
         TESTED: True,

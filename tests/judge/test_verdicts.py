@@ -10,6 +10,7 @@ from types import SimpleNamespace
 from typing import cast
 
 import pytest
+from pydantic import JsonValue
 
 from audit import judge
 from audit.apps.pages import described as pages
@@ -209,11 +210,15 @@ def test_inputs_that_move_nothing_are_the_cause_where_no_ablation_shows_one(reco
     assert judge.judge(changed).root_cause == "The result does not follow input 0 (a)."
 
 
-@pytest.mark.parametrize(("got", "cause"), [(0.501, "as rounding to TF32 or fp16 leaves"), (0.9, None)])
-def test_a_lower_precision_is_the_cause_where_no_wrong_element_is_far_off(
-    record: Record, got: float, cause: str | None
+TF32 = "as rounding to TF32 or fp16 leaves"
+
+
+@pytest.mark.parametrize(("got", "left", "cause"), [(0.501, 11.7, TF32), (0.9, 11.7, None), (0.501, 13.2, None)])
+def test_a_lower_precision_is_the_cause_where_the_bits_are_its_own_and_no_wrong_element_is_far_off(
+    record: Record, got: float, left: float, cause: str | None
 ) -> None:
-    rough = finding("precision", "fail", evidence={"class": "tf32", "bits": 11.8, "within_tolerance": False})
+    seen: dict[str, JsonValue] = {"class": "tf32", "bits": 11.8, "bits_of": {"tf32": left}, "within_tolerance": False}
+    rough = finding("precision", "fail", evidence=seen)
     wrong = finding("agreement", "fail", evidence={"elements_wrong": 2, "expected": 0.5, "got": got})
     others = [one for one in RIGHT if one.probe not in ("agreement", "precision")]
     found = judge.judge(record.model_copy(update={"findings": (*others, wrong, rough)}))

@@ -207,6 +207,13 @@ def test_further_sizes_find_the_limit_and_its_line(
     assert 24 in asked[0], "a number of the source comes first"
 
 
+@pytest.mark.parametrize(("limit", "line"), [(2, None), (3, 2)])
+def test_a_number_of_most_sources_points_at_no_line(limit: int, line: int | None) -> None:
+    found = [at(size, "right" if size >= limit else "wrong") for size in (5, 4, 3, 2, 1)]
+    seen = sweep.seen_at(found, numbers={limit}, source=f"\nx / {limit}\n", claimed=target_of().claim.shapes)
+    assert (seen["rule"], seen["number_line"]) == (f"N < {limit}", line)
+
+
 def test_a_launch_that_is_refused_has_no_part_in_the_line_of_the_wrong_sizes() -> None:
     found = [at(8, "right"), at(9, "wrong", "off"), at(10, "right"), at(65_536, "launch_refused", "grid", 21)]
     seen = sweep.seen_at(found, numbers=(), source="x % 3", claimed=target_of().claim.shapes)
