@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 
 import audit
+from audit.model import Record
 from audit.report import evidence
 from tests.importers import published
 
@@ -74,6 +75,7 @@ TWICE = """#include <torch/extension.h>
 
 __global__ void twice(const float* x, float* y, int n) {
     int i = blockIdx.x * blockDim.x + threadIdx.x;
+    STATIC
     if (i < n) y[i] = 2 * x[i];
 }
 
@@ -102,9 +104,33 @@ LARGE = "(n + 127) / 128, 128, 100000"
     ],
 )
 def test_a_launch_that_no_gpu_takes_is_wrong(tmp_path: Path, launch: str, limit: str, verdict: str, words: str) -> None:
-    text = TWICE.replace("LAUNCH", launch).replace("LIMIT", limit)
-    task = TASK.replace("N = 512\nK = 8192", "N = 4000000").replace("N, K", "N").replace("x.sum(1)", "2 * x")
-    folder = published.write(tmp_path / "s", twice__cu=text, task__py=task)
-    record = audit.check(folder / "twice.cu", folder / "task.py", tolerance=1e-4, device="emulated", seed=5)
+    record = audited(tmp_path, launch, limit)
     assert record.verdict.name == verdict, record.verdict
     assert any(words in one.summary for one in record.findings if one.target == "claimed"), record.findings
+
+
+@pytest.mark.parametrize(
+    ("floats", "dynamic", "attribute", "verdict"),
+    [  # each ends so on an H200, where the attribute bounds the dynamic part alone
+        (512, 47_104, None, "no defect found"),
+        (516, 47_104, None, "wrong"),
+        (528, 60_000, 60_000, "no defect found"),
+        (2048, 45_056, 45_056, "no defect found"),
+        (528, 60_064, 60_000, "wrong"),
+    ],
+)
+def test_an_attribute_leaves_room_for_static_shared_memory(
+    tmp_path: Path, floats: int, dynamic: int, attribute: int | None, verdict: str
+) -> None:
+    static = f"__shared__ float held[{floats}]; held[threadIdx.x] = i;"
+    limit = WANTED.replace("100000", str(attribute)) if attribute else ""
+    record = audited(tmp_path, f"(n + 127) / 128, 128, {dynamic}", limit, static)
+    assert record.verdict.name == verdict, record.verdict
+
+
+def audited(tmp_path: Path, launch: str, limit: str, static: str = "") -> Record:
+    """Audit a kernel that doubles four million numbers, with that launch."""
+    text = TWICE.replace("LAUNCH", launch).replace("LIMIT", limit).replace("STATIC", static)
+    task = TASK.replace("N = 512\nK = 8192", "N = 4000000").replace("N, K", "N").replace("x.sum(1)", "2 * x")
+    folder = published.write(tmp_path / "s", twice__cu=text, task__py=task)
+    return audit.check(folder / "twice.cu", folder / "task.py", tolerance=1e-4, device="emulated", seed=5)

@@ -79,6 +79,7 @@ struct Device {
   int last_error = kSuccess;
   int sticky_error = kSuccess;
   std::size_t allowed_dynamic_shared = 48u << 10, wanted_dynamic_shared = 48u << 10;
+  bool opted_in_shared = false;  // to more shared memory than 48 KiB in all, by an attribute of any size
   volatile std::sig_atomic_t in_kernel = 0;
   volatile std::sig_atomic_t critical = 0;  // above 0: a heap lock may be held, the time limit must wait
   sigjmp_buf escape;

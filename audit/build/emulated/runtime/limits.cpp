@@ -29,10 +29,9 @@ std::size_t limit_opt_in() {
 }
 
 // A size that this GPU can never have but a newer one can tells nothing about the kernel, where the host code asks for
-// the size or for the limit. Elsewhere every GPU refuses what the kernel was not allowed.
-Refusal too_much_shared(std::size_t bytes, const std::string& why) {
-  if (bytes <= limit_opt_in() || bytes > kLargestOptIn || bytes > device.wanted_dynamic_shared)
-    return refused(why, kInvalidValue);
+// that much or for the limit. Elsewhere every GPU refuses what the kernel was not allowed.
+Refusal too_much_shared(std::size_t bytes, bool asked_for, const std::string& why) {
+  if (bytes <= limit_opt_in() || bytes > kLargestOptIn || !asked_for) return refused(why, kInvalidValue);
   return {"needs-newer-gpu", why + "; a newer GPU allows that much", kInvalidValue};
 }
 
@@ -49,7 +48,7 @@ Refusal refusal_of(const LaunchRequest& request) {
   if (grid.x > 2147483647u || grid.y > 65535u || grid.z > 65535u)
     return refused("grid " + triple(grid) + " is over (2147483647, 65535, 65535)", kInvalidConfiguration);
   if (request.dynamic_shared_bytes > device.allowed_dynamic_shared)
-    return too_much_shared(request.dynamic_shared_bytes,
+    return too_much_shared(request.dynamic_shared_bytes, request.dynamic_shared_bytes <= device.wanted_dynamic_shared,
                            std::to_string(request.dynamic_shared_bytes) + " bytes of dynamic shared memory asked for, " +
                                std::to_string(device.allowed_dynamic_shared) +
                                " allowed (cudaFuncSetAttribute raises this)");
@@ -60,7 +59,8 @@ Refusal refusal_of(const LaunchRequest& request) {
   return {};
 }
 
-// The static part is known only when the first thread gets to its declarations.
+// The static part is known only when the first thread gets to its declarations. The attribute bounds the dynamic part
+// alone: with it, both may have what the GPU has (seen on an H200).
 void check_shared_total(std::size_t static_bytes) {
   std::size_t total = static_bytes + device.running->dynamic_shared_bytes;
   if (static_bytes > kStaticSharedLimit) {
@@ -69,9 +69,11 @@ void check_shared_total(std::size_t static_bytes) {
     device.launches.back().refused = "static shared memory over 48 KiB does not compile for a GPU";
     end_launch(kInvalidValue);
   }
-  if (total <= device.allowed_dynamic_shared) return;
-  Refusal refusal = too_much_shared(total, std::to_string(total) + " bytes of static and dynamic shared memory together, " +
-                                               std::to_string(device.allowed_dynamic_shared) + " allowed");
+  std::size_t allowed = device.opted_in_shared ? limit_opt_in() : kStaticSharedLimit;
+  if (total <= allowed) return;
+  Refusal refusal = too_much_shared(total, device.opted_in_shared || device.wanted_dynamic_shared > kStaticSharedLimit,
+                                    std::to_string(total) + " bytes of static and dynamic shared memory together, " +
+                                        std::to_string(allowed) + " allowed");
   report(refusal.kind, refusal.why, device.running->line);
   device.launches.back().refused = refusal.why;
   end_launch(refusal.error);
@@ -101,6 +103,7 @@ CUEMU_EXPORT std::size_t cuemu_shared_limit_opt_in() {
 CUEMU_EXPORT bool cuemu_allow_dynamic_shared(std::size_t bytes) {
   device.wanted_dynamic_shared = std::max(device.wanted_dynamic_shared, bytes);
   if (bytes > limit_opt_in()) return false;
+  device.opted_in_shared = true;
   if (bytes > device.allowed_dynamic_shared) device.allowed_dynamic_shared = bytes;
   return true;
 }
