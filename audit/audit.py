@@ -6,16 +6,15 @@ import secrets
 import shlex
 import tempfile
 from collections.abc import Iterator, Sequence
-from concurrent.futures import Future
 from contextlib import AbstractContextManager, ExitStack, contextmanager, suppress
 from pathlib import Path
 
-from audit import claims, judge, measure, repair, report
+from audit import claims, judge, repair, report
 from audit.build.device import AuditDevice
 from audit.claims import ClaimFolder
 from audit.device_run import DeviceRun
 from audit.lint import floors
-from audit.measure import Session, Times
+from audit.measure import Session
 from audit.model import Record, Stage, Variant, store
 from audit.model.errors import AuditError, BadInput
 from audit.model.run_directory import Scratch, room
@@ -29,6 +28,7 @@ from audit.run import environment
 from audit.run.pool import Workers
 from audit.sandbox import command as sandboxed
 from audit.scheduler import Scheduler, jobs, places
+from audit.times import AuditTimes
 
 STAGES = ("prepare", "lint", "review", "build", "verify", "measure", "confirm", "repair", "judge", "report")
 A_TIMING = 20
@@ -89,7 +89,7 @@ class Audit(AbstractContextManager["Audit"]):
             self._beside = [self._open(other) for other in beside]
             self._opened = opened.pop_all()
         self._gives_times = timed and first.device.kind == "cuda"
-        self._timing: Future[Session] | None = None
+        self._times: AuditTimes | None = None
         progress.expect(A_TIMING if self._gives_times else 0)
 
     @property
@@ -120,7 +120,7 @@ class Audit(AbstractContextManager["Audit"]):
             self._main.start(entropy=self.seed)
             self._main.cost()
             if self._gives_times:
-                self._timing = self._main.beside(self._prepare_timing)
+                self._times = AuditTimes(self._main, self._writer, self._prepare_timing)
             self._writer.put_sandbox(environment.sandbox(self._workers))
             self._progress.say(f"float64 results for {', '.join(case.label for case in self._main.device_run.cases)}")
 
@@ -175,40 +175,24 @@ class Audit(AbstractContextManager["Audit"]):
 
     def measure(self) -> None:
         """Times on a GPU: baselines and passing variants soundly; the claimed kernel if its published build is in."""
-        if self._timing is not None:
+        if self._times is not None:
             with self._stage("measure"):
                 waiting = self._main.waiting()
-                self._time([one for one in self.folder.claim.variant if one not in waiting], baselines=True)
+                self._times.take([one for one in self.folder.claim.variant if one not in waiting], baselines=True)
                 self._progress.advance(A_TIMING)
 
     def confirm(self) -> None:
         """Waits for published builds, asks and times again what now counts."""
         waiting = self._main.waiting()
-        if not waiting and self._timing is None:
+        if not waiting and self._times is None:
             return
         with self._stage("confirm"):
             if waiting:
                 self._main.confirm(waiting)
-            if self._timing is not None:
+            if self._times is not None:
                 if waiting:
-                    self._time(waiting, baselines=False)
-                built = self._main.timeable()
-                self._keep(measure.repeated(self._timing.result(), built, passed=self._passed()))
-
-    def _time(self, variants: Sequence[Variant], *, baselines: bool) -> None:
-        """Time those of the variants whose builds count; see `measure.times`."""
-        assert self._timing is not None
-        known = self._main.timeable()
-        built = {one.name: known[one.name] for one in variants if one.name in known}
-        self._keep(measure.times(self._timing.result(), built, passed=self._passed(), baselines=baselines))
-
-    def _passed(self) -> set[str]:
-        rungs = judge.ladder(self.folder.claim, self.record.findings)
-        return {rung.variant for rung in rungs if rung.state == "passed"}
-
-    def _keep(self, times: Times) -> None:
-        self._writer.add(self._main.device_run.timed(times.findings, self._main.timeable()))
-        self._writer.add_times(times.measurements)
+                    self._times.take(waiting, baselines=False)
+                self._times.repeat()
 
     def repair(self) -> None:
         """Changes of ours to a claimed kernel that failed, where the claim has no ablation; see `repair`. They name a

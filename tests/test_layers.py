@@ -14,7 +14,7 @@ import audit
 ROOT = Path(audit.__file__).parent
 ORDER = (
     "__init__ model review claims sandbox build run probes measure judge report lint "
-    "record_writer device_run scheduler repair audit apps __main__"
+    "record_writer device_run scheduler times repair audit apps __main__"
 ).split()
 MODULES = sorted(path for path in ROOT.rglob("*.py"))
 

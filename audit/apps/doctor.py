@@ -12,7 +12,7 @@ import sysconfig
 from dataclasses import dataclass
 from importlib import metadata
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated
 
 from audit.apps.commands.declare import Arg
 from audit.build.cuda import toolchain as cuda_toolchain
@@ -42,7 +42,7 @@ def doctor(*, self_test: Annotated[bool, Arg("also run every feature of the emul
     if self_test:
         terminal.say("   compiling the emulated device's own kernels, and what they need (once)")
         for feature in selftest():
-            terminal.say(f"{'ok' if feature['passed'] else '!!'} emulated: {feature['name']:<24} {feature['detail']}")
+            terminal.say(f"{'ok' if feature.passed else '!!'} emulated: {feature.name:<24} {feature.detail}")
     return 0
 
 
@@ -131,11 +131,20 @@ def first_line(*command: str) -> str | None:
     return next(iter(result.stdout.strip().splitlines()), None) if result.returncode == 0 else None
 
 
-def selftest(*, optimisation: str = "O2") -> list[dict[str, Any]]:
+@dataclass(frozen=True)
+class FeatureResult:
+    """The result of one feature, such as "wmma_f16": `passed` if it was right in every order without a report, else
+    `detail` is the error in words, with numbers."""
+
+    name: str
+    passed: bool
+    detail: str
+
+
+def selftest(*, optimisation: str = "O2") -> list[FeatureResult]:
     """Build and run every feature of the emulated device, a kernel each, in all orders on poisoned memory with checks,
-    in a process of its own. Return of each its `name`, such as "wmma_f16", whether it `passed`, right in every order
-    without a report, and the error in words as `detail`. Raises CompileError: the kernels do not compile here; raises
-    AuditError: the process died."""
+    in a process of its own. Raises CompileError if the kernels do not compile here, and AuditError if the process
+    died."""
     from audit.build.emulated.build import build  # not for every `audit doctor`
 
     built = build(toolchain.INCLUDE.with_name("selftest.cu"), optimisation=optimisation)
@@ -144,4 +153,4 @@ def selftest(*, optimisation: str = "O2") -> list[dict[str, Any]]:
     if done.returncode != 0:
         said = done.stderr.strip()[-500:]
         raise AuditError(f"the emulated device's self-test ended with status {done.returncode}: {said}")
-    return list(json.loads(done.stdout.splitlines()[-1]))
+    return [FeatureResult(**each) for each in json.loads(done.stdout.splitlines()[-1])]

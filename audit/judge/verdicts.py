@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Sequence
-from typing import Any, Literal
+from typing import Literal, TypedDict
 
 from audit.judge import causes
 from audit.judge.answers import BASELINE, Answers, is_impossible, proofs
@@ -19,8 +19,17 @@ NAMED = re.compile(r"input_(\d+)_(\w+)")
 OTHER_INPUTS = "distributions"
 NOT_ENOUGH = "the evidence does not suffice to judge"
 Confidence = Literal["high", "medium", "low"]
-Words = dict[str, Any]
-"""Of a verdict the fields other than its name and its three answers."""
+
+
+class Words(TypedDict, total=False):
+    """The fields of a verdict other than its name and its three answers."""
+
+    reasons: tuple[str, ...]
+    confidence: Confidence
+    confidence_reason: str
+    scope: str
+    missing: tuple[str, ...]
+    root_cause: str | None
 
 
 def worded(name: VerdictName, answers: Answers) -> Verdict:

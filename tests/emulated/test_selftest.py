@@ -11,4 +11,4 @@ from audit.apps.doctor import selftest
 def test_every_feature_in_three_orders(optimisation):
     results = selftest(optimisation=optimisation)
     assert len(results) >= 15
-    assert {each["name"]: each["detail"] for each in results if not each["passed"]} == {}
+    assert {each.name: each.detail for each in results if not each.passed} == {}

@@ -6,8 +6,6 @@ the published dataset (https://huggingface.co/datasets/SakanaAI/AI-CUDA-Engineer
 
 from __future__ import annotations
 
-import ast
-import warnings
 from dataclasses import replace
 
 from audit.claims.importers import entries, facts, module_task, published, sizes
@@ -25,8 +23,6 @@ PROFILES = {"NCU_Profile": "ncu_profile.txt", "Torch_Profile": "torch_profile.tx
 TEXTS = ("Op_Name", "Level_ID", "Task_ID", "Kernel_Name", "Correct", "Max_Diff", "Error", CODE, FUNCTIONAL, MODULE)
 FLAGS = ("-O3", "--use_fast_math")
 FUNCTION = "module_fn"
-MOST_CHARACTERS, DEEPEST = 2_000_000, 60
-"""Of a profile, which is a Python literal, and of its brackets within each other."""
 
 
 def matches(material: Material) -> bool:
@@ -40,7 +36,7 @@ def read(material: Material, given: facts.Given) -> facts.Imported:
     row = chosen(path, given, columns=(*TEXTS, *PROFILES), positive=(KERNEL_TIME, *TIMES, *RATIOS))
     figures, missing = _figures(row, given)
     found = _task(row, _kernel(row))
-    return found.lacking(*_profiles(row)).with_figures(figures, missing)
+    return found.with_figures(figures, missing)
 
 
 def _kernel(row: Row) -> facts.Imported:
@@ -107,32 +103,3 @@ def _figures(row: Row, given: facts.Given) -> tuple[list[facts.Figure], list[fac
             where = f"{row.where} column {column}"
             figures.append(published.ratio(about, value, given=given, gpu=None, where=where))
     return figures, missing if figures or missing else [facts.NO_FIGURES]
-
-
-def _profiles(row: Row) -> list[facts.Missing]:
-    """Return the profiles that cannot be read; each is a Python literal in a text."""
-    return [
-        facts.Missing(f"{row.where} column {column}: {why}", f"original/{file}", "it is kept as it was, unread")
-        for column, file in PROFILES.items()
-        if (why := no_literal(row.text(column) or "None")) is not None
-    ]
-
-
-def no_literal(text: str) -> str | None:
-    """Return why a text is no Python literal that can be read; None where it is one. Nothing of it is run."""
-    if len(text) > MOST_CHARACTERS:
-        return f"{len(text):,} characters; at most {MOST_CHARACTERS:,} are read"
-    depth = deepest = 0
-    for character in text:
-        depth += (character in "([{") - (character in ")]}")
-        deepest = max(deepest, depth)
-    if deepest > DEEPEST:
-        return f"{deepest} brackets within each other; at most {DEEPEST} are read"
-    try:
-        with warnings.catch_warnings(action="ignore"):
-            ast.literal_eval(text)
-    except SyntaxError as error:
-        return f"no Python literal (line {error.lineno}: {error.msg})"
-    except (ValueError, TypeError, MemoryError, RecursionError):
-        return "no Python literal"
-    return None
