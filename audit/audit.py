@@ -152,6 +152,7 @@ class Audit(AbstractContextManager["Audit"]):
             precision=variant.precision,
             advice=variant.role == "claimed",
             entry=self.folder.claim.entry_of(variant),
+            lines=self.folder.published_lines(variant),
         )
 
     def build(self) -> None:

@@ -1,7 +1,7 @@
 """The command line: `audit COMMAND`, with the table of `audit/apps/commands/`.
 
-Exit codes: 0 the audit ended, whatever its verdict; 1 the audit itself failed; 2 bad input; 3 the verdict is one that
-`--fail-on` names; 130 it was interrupted; 141 nobody reads its output any more.
+Exit codes: 0 the audit ended, whatever its verdict; 1 the audit itself failed; 2 bad input, or an import that lacks
+what an audit needs; 3 the verdict is one that `--fail-on` names; 130 it was interrupted; 141 nobody reads its output.
 """
 
 from __future__ import annotations

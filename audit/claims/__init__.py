@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import difflib
+import hashlib
+import io
 import json
 from contextlib import suppress
 from dataclasses import dataclass
@@ -22,6 +24,9 @@ _BUNDLED = Path(__file__).resolve().parents[1] / "bundled"
 ROOT = _BUNDLED if _BUNDLED.is_dir() else Path(__file__).resolve().parents[2]
 """Holds `kernels/` and `notebooks/`: a folder of the installed package, or the top level of a checkout."""
 KERNELS = ROOT / "kernels"
+
+ADDED = "What follows was added by `audit import`; all above is the original, byte for byte."
+"""The comment before lines of ours behind a published source."""
 
 
 @dataclass(frozen=True)
@@ -48,6 +53,16 @@ class ClaimFolder:
     def digest_of(self, variant: Variant) -> str:
         """Return the SHA-256 of the variant's file."""
         return next(source.sha256 for source in self.audited.sources if source.file == variant.file)
+
+    def published_lines(self, variant: Variant) -> int | None:
+        """Return how many lines of the variant's file are the original's, where lines of `audit import` follow them;
+        None where all are."""
+        before, _, added = self.source_of(variant).read_bytes().partition(ADDED.encode())
+        published = before.removesuffix(b"\n\n# ").removesuffix(b"\n\n// ")
+        originals = {one.sha256 for one in self.audited.sources if one.file.startswith("original/")}
+        if not added or not published or hashlib.sha256(published).hexdigest() not in originals:
+            return None
+        return len(io.StringIO(published.decode(), newline=None).readlines())
 
 
 def shown(path: Path) -> str:

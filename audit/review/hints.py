@@ -50,7 +50,13 @@ def _sorted(found: list[Hint]) -> list[Hint]:
 
 
 def review_source(
-    text: str, *, target: str, precision: str = "fp32", advice: bool = False, entry: str = ""
+    text: str,
+    *,
+    target: str,
+    precision: str = "fp32",
+    advice: bool = False,
+    entry: str = "",
+    lines: int | None = None,
 ) -> list[Finding]:
     """Ask the CUDA rules about one variant, the `target`.
 
@@ -58,12 +64,12 @@ def review_source(
     One more says where the host code uses Python's objects, of the process that checks it.
 
     Rules about rounding speak only where the declared `precision` is fp32, and of functions that the claimed one, the
-    `entry`, reaches. `advice` is also what a sound kernel may do without, e.g. on which stream it launches.
+    `entry`, reaches. `advice` is also what a sound kernel may do without, e.g. on which stream it launches. Hints point at the first `lines` alone, where others follow that are not the author's.
     """
     source = parse(text)
     apart = {line for each in source.apart_from(entry) for line in range(each.line, source.line_of(each.end) + 1)}
     found = [each for each in of_cuda(source) if not (each.rule.precise and each.spot.line in apart)]
-    result = _described(found, precision, advice)
+    result = _described(_within(found, lines), precision, advice)
     geometry = [each for each in result if each.rule.name == GEOMETRY]
     findings = [_failure(geometry, target) if geometry else _geometry(len(source.launches), target)]
     reached = reach.finding_cuda(source, target=target)
@@ -72,7 +78,13 @@ def review_source(
 
 
 def review_python(
-    text: str, *, target: str, precision: str = "fp32", advice: bool = False, entry: str = ""
+    text: str,
+    *,
+    target: str,
+    precision: str = "fp32",
+    advice: bool = False,
+    entry: str = "",
+    lines: int | None = None,
 ) -> list[Finding]:
     """Ask the Python rules about one variant, and the CUDA rules about the CUDA sources in its strings.
 
@@ -85,7 +97,11 @@ def review_python(
         where = f" (line {error.lineno})" if error.lineno else ""
         return [Finding(probe=REVIEW, target=target, outcome="skip", summary=f"not valid Python{where}: {error.msg}")]
     reached = reach.finding(text, target=target, entry=entry)
-    return [*_of_rules(_described(found, precision, advice), target), *([reached] if reached else [])]
+    return [*_of_rules(_described(_within(found, lines), precision, advice), target), *([reached] if reached else [])]
+
+
+def _within(found: list[Hint], lines: int | None) -> list[Hint]:
+    return [each for each in found if lines is None or each.spot.line <= lines]
 
 
 def _described(found: list[Hint], precision: str, advice: bool) -> list[Hint]:

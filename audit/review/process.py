@@ -36,6 +36,7 @@ class Source:
     precision: str
     advice: bool
     entry: str = ""
+    lines: int | None = None
 
 
 def findings(sources: Sequence[Source]) -> list[list[Finding]]:

@@ -74,6 +74,12 @@ def parameters_off(function: FunctionNode) -> set[str]:
     return {*parameters(function)} - on
 
 
+def required(function: FunctionNode) -> list[str]:
+    """Return the parameters of a function without a default."""
+    given = {name for name, _ in _defaults(function)}
+    return [name for name in parameters(function) if name not in given]
+
+
 def optional(function: FunctionNode) -> set[str]:
     """Return the parameters of a function whose default is None."""
     return {name for name, one in _defaults(function) if isinstance(one, ast.Constant) and one.value is None}

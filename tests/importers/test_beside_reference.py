@@ -7,12 +7,14 @@ from pathlib import Path
 import pytest
 import torch
 
+from audit import claims
 from audit.build.python.load import function_of
 from audit.claims import importers
 from audit.claims.importers import writer
 from audit.claims.importers.facts import Given, Imported
 from audit.model import Harness
 from audit.model.errors import BadInput
+from audit.review.hints import review_python
 from audit.review.reach import reaches
 from audit.run.oracle import load_reference
 from tests.importers import published
@@ -92,6 +94,23 @@ def test_the_settings_of_the_layers_are_handed_over_by_name(kernel: str, tmp_pat
     found, folder = imported(tmp_path, problem__py=PROBLEM, kernel__py=kernel)
     assert found.format == "kernelagent" and found.auditable
     assert off(folder, {"length": 16}, Harness(mode="eval", dtype="bfloat16")) < 0.05
+
+
+def test_a_parameter_that_nothing_gives_is_said_at_once(tmp_path: Path) -> None:
+    found, _ = imported(tmp_path, problem__py=PROBLEM, kernel__py=KERNEL.replace("weight, bias=None", "W, b"))
+    (lacks,) = [one for one in found.missing if one.essential]
+    assert "needs `W`, `b`; the set's benchmark hands it 1 input and, by name, weight, bias" in str(lacks)
+    assert not found.auditable
+
+
+def test_lines_of_ours_are_none_of_the_authors_weaknesses(tmp_path: Path) -> None:
+    imported(tmp_path, problem__py=PROBLEM, kernel__py=KERNEL)
+    folder = claims.load(str(tmp_path / "claim"))
+    (variant,) = folder.claim.variant
+    text, lines = folder.source_of(variant).read_text(), folder.published_lines(variant)
+    assert lines == len(KERNEL.splitlines()) < len(text.splitlines())
+    every, own = (review_python(text, target="claimed", lines=most) for most in (None, lines))
+    assert [one.line for one in every] == [lines, 32] and [one.line for one in own] == [lines]
 
 
 def test_a_task_whose_get_inputs_makes_none_is_not_one_that_can_be_asked(tmp_path: Path) -> None:

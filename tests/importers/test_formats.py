@@ -202,7 +202,7 @@ def test_a_folder_is_not_overwritten(tmp_path: Path) -> None:
     writer.write(found, tmp_path / "claim")
     with pytest.raises(importers.BadInput, match="is there already"):
         writer.write(found, tmp_path / "claim")
-    with pytest.raises(importers.BadInput, match="small letters, digits and underscores"):
+    with pytest.raises(importers.BadInput, match="letters, digits and underscores only"):
         writer.write(found, tmp_path / "A-Claim")
     assert [path.name for path in tmp_path.iterdir() if path.name.startswith(".")] == []
 

@@ -23,7 +23,7 @@ def run(folder: Path, *options: str, to: str = "claim") -> int:
 
 
 def test_what_is_missing_is_said_with_the_line_to_type(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    assert run(tmp_path) == 0
+    assert run(tmp_path) == 2
     result = capsys.readouterr().out
     assert f"to type: audit import {tmp_path}/source --to {tmp_path}/claim_2 --tolerance 1e-3\n" in result
     assert "next: audit run" not in result
@@ -31,7 +31,7 @@ def test_what_is_missing_is_said_with_the_line_to_type(tmp_path: Path, capsys: p
 
 def test_no_line_is_shown_that_would_not_do(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     source = published.write(tmp_path / "source", scaled__cu=published.CU)
-    assert cli.main(["import", str(source), "--to", str(tmp_path / "claim")]) == 0
+    assert cli.main(["import", str(source), "--to", str(tmp_path / "claim")]) == 2
     result = capsys.readouterr().out
     assert "MISSING, no audit without it: reference.py: no task was found" in result
     assert "to type:" not in result
@@ -40,8 +40,9 @@ def test_no_line_is_shown_that_would_not_do(tmp_path: Path, capsys: pytest.Captu
 def test_what_is_typed_becomes_a_claim(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     options = ["--tolerance", "1e-3", "--claimed", "T4=4.2", "H100=9", "--shape", "rows=512"]
     assert run(tmp_path, *options, to="A_Claim") == 0
-    assert "next: audit run" in capsys.readouterr().out
-    claim = claims.load(str(tmp_path / "a_claim")).claim
+    assert f"next: audit run {tmp_path}/A_Claim --device" in capsys.readouterr().out
+    claim = claims.load(str(tmp_path / "A_Claim")).claim
+    assert claim.name == "a_claim"
     assert claim.tolerance.relative == 1e-3
     assert [(one.gpu, one.ratio, one.by) for one in claim.speedup] == [
         ("T4", 4.2, "the user"),

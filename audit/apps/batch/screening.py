@@ -156,8 +156,9 @@ def review(asked: Asked) -> Attempt:
     folder = claimed_of(asked.item)
     (variant,) = folder.claim.variant
     text, python = folder.source_of(variant).read_text(encoding="utf-8"), variant.file.endswith(".py")
-    entry = folder.claim.entry_of(variant)
-    (findings,) = process.findings([Source(text, python, variant.name, variant.precision, advice=False, entry=entry)])
+    entry, lines = folder.claim.entry_of(variant), folder.published_lines(variant)
+    source = Source(text, python, variant.name, variant.precision, advice=False, entry=entry, lines=lines)
+    (findings,) = process.findings([source])
     found = [one for one in findings if one.outcome == "fail"]
     reasons = tuple(f"line {one.line}: {one.probe}: {one.summary}" for one in found[:MOST_REASONS])
     unread = tuple(dict.fromkeys(one.summary for one in findings if one.outcome == "error"))

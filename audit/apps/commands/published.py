@@ -15,6 +15,8 @@ from audit.report import terminal
 
 MOST = 1 << 40
 """No size and no ratio is larger."""
+INCOMPLETE = 2
+"""The exit code of an import whose folder `audit run` refuses: the code of bad input."""
 Source = Annotated[tuple[Path, ...], Arg("files of one claim, or one folder", "SOURCE")]
 Tolerance = Annotated[float | None, Arg("what results are held to, in place of the source's own", "RELATIVE")]
 Ratios = Annotated[
@@ -43,13 +45,13 @@ def import_claim(  # noqa: PLR0913  # one argument an option
     shape: Sizes = (),
     flags: Flags = "",
 ) -> int:
-    """Prints what was found, what was chosen and what is missing; returns 0 also where something is."""
+    """Prints what was found, what was chosen and what is missing; returns 2 where no audit is possible without that."""
     pair = None if select is None else _split(select, "--select", "COLUMN=VALUE, for example Task_ID=15")
     given = Given(row, pair, unit, gpu, tolerance, _ratios(claimed), sizes(shape), tuple(flags.split()))
     imported = importers.read(source, given=given, format_=format_)
     folder = writer.write(imported, to)
     terminal.say(*importers.lines(imported, folder, source))
-    return 0
+    return 0 if imported.auditable else INCOMPLETE
 
 
 def check(  # noqa: PLR0913  # one argument an option

@@ -10,13 +10,13 @@ import re
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
+from audit.claims import ADDED
 from audit.claims.importers.facts import Reference
 from audit.review.token_scan import mask
 
 ENTRY = "audited_entry"
 """The function our lines add; no source has it."""
-CUDA_MARK = "\n\n// What follows was added by `audit import`; all above is the original, byte for byte."
-MARK = "\n\n# What follows was added by `audit import`; all above is the original, byte for byte.\n"
+CUDA_MARK, MARK = f"\n\n// {ADDED}", f"\n\n# {ADDED}\n"
 HEADER = "torch/extension.h"
 _GIVES_TENSORS = re.compile(
     r"^[ \t]*(?:inline\s+)?(?:(?:torch|at)::Tensor|std::(?:vector|tuple)<[^;{}()]*Tensor[^;{}()]*>)\s+(\w+)\s*"

@@ -7,14 +7,15 @@ kaiming-cheng/kernelagent-optimization-artifacts (2026).
 
 from __future__ import annotations
 
+import ast
 from dataclasses import replace
 
 from audit.claims.importers import entries, module_task
-from audit.claims.importers.facts import NO_FIGURES, RMS, Claimed, Given, Imported, Original, Tolerance
+from audit.claims.importers.facts import NO_FIGURES, RMS, Claimed, Given, Imported, Missing, Original, Tolerance, essential
 from audit.claims.importers.material import Material
 from audit.claims.importers.python_text import PythonText
 from audit.model import Harness
-from audit.review.python_tree import parameters
+from audit.review.python_tree import parameters, required
 
 TAKES = "a `problem.py` with `Model` and `get_inputs`, and a file with `kernel_function`"
 LACKS = ("reference.py cost", "speedup")
@@ -22,7 +23,9 @@ ENTRY = "kernel_function"
 TOLERANCE = Tolerance(
     1e-2, f"the importer's: KernelBench's for 16-bit floats, since the set compares times alone; {RMS}"
 )
+_TENSORS = ("weight", "bias")
 _SETTINGS = ("kernel_size", "stride", "padding", "dilation", "output_padding", "groups", "eps")
+_NAMED = ", ".join((*_TENSORS, *_SETTINGS))
 _MODEL = '''import torch
 
 
@@ -79,16 +82,29 @@ def read(material: Material, given: Given) -> Imported:
         harness=Harness(mode="eval", dtype="bfloat16"),
         tolerance=TOLERANCE,
         steps=("mean of triton.testing.do_bench, module and inputs in bfloat16",),
-        missing=(*found.missing, NO_FIGURES),
+        missing=(*found.missing, *_unmet(material, kernel, task), NO_FIGURES),
         choices=(*found.choices, "tolerance: 1e-2, since the set compares times alone"),
     )
+
+
+def _unmet(material: Material, kernel: Original, task: Original | None) -> list[Missing]:
+    """Return that parameters get no value: without a default, of no setting's name, and more than there are inputs."""
+    made = None if task is None else material.python[task.published_as].returned("get_inputs")
+    function = material.python[kernel.published_as].functions[ENTRY]
+    unnamed = [name for name in required(function) if name not in (*_TENSORS, *_SETTINGS)]
+    if not isinstance(made, ast.List | ast.Tuple) or len(unnamed) <= len(made.elts):
+        return []
+    names = ", ".join(f"`{name}`" for name in unnamed[len(made.elts) :])
+    inputs = f"{len(made.elts)} input{'s' * (len(made.elts) != 1)}"
+    what = f"{ENTRY} needs {names}; the set's benchmark hands it {inputs} and, by name, {_NAMED}"
+    return [essential(what, "claimed.py ModelNew", "hand them on there, and take the sha256 of claimed.py out")]
 
 
 def _model(text: PythonText) -> str:
     """Return the class that calls the function: by its parameters' names, or with all settings where it takes any."""
     names, given = parameters(text.functions[ENTRY]), text.functions[ENTRY].args
     takes_any = given.vararg is not None or given.kwarg is not None
-    reads = [_READ.format(name=name) for name in ("weight", "bias")]
+    reads = [_READ.format(name=name) for name in _TENSORS]
     reads += [part.format(name=name) for name in _SETTINGS for part in (_READ, _FIRST)]
     return (
         _MODEL.replace("READS", "\n".join(reads))

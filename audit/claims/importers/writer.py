@@ -28,9 +28,8 @@ def write(imported: Imported, folder: Path | None = None) -> Path:
     a claim, or it cannot be written.
     """
     target = folder or Path("kernels") / imported.name
-    target = target.with_name(target.name.lower()) if target.name else target
-    if not NAME.fullmatch(target.name):
-        raise BadInput(f"--to {target}: a claim's name has small letters, digits and underscores only")
+    if not NAME.fullmatch(target.name.lower()):
+        raise BadInput(f"--to {target}: the name of a claim's folder has letters, digits and underscores only")
     if target.exists():
         raise BadInput(f"{target}: is there already; remove it or give another folder with --to")
     try:
@@ -48,7 +47,7 @@ def write(imported: Imported, folder: Path | None = None) -> Path:
 
 def _fill(folder: Path, imported: Imported) -> None:
     (folder / "original").mkdir(parents=True)
-    (folder / "claim.toml").write_text(claim_toml(imported, name=folder.name), encoding="utf-8")
+    (folder / "claim.toml").write_text(claim_toml(imported, name=folder.name.lower()), encoding="utf-8")
     if imported.reference is not None:
         text = entries.reference_py(imported.reference)
         (folder / "reference.py").write_text(text, encoding="utf-8")
