@@ -9,6 +9,7 @@ from audit.probes.answer import Answer, Observed, failed, label, passed
 from audit.probes.called import Run, SessionBroken
 from audit.probes.cases import Case
 from audit.probes.target import Target
+from audit.probes.variations import NoVariations, wanted
 
 NAME = "inputs_intact"
 
@@ -22,17 +23,17 @@ def observe(target: Target) -> Observed:
         changed = [index for index in changed if index not in allowed]
     seen: Observed = {"shape": dict(case.shape)}
     if changed:
-        return seen | {"inputs_changed": changed}
-    return seen | ({"left_in": left_in} if left_in else {})
+        return seen | {"inputs_changed": changed, **_named(target)}
+    return seen | ({"left_in": left_in, **_named(target)} if left_in else {})
 
 
 def conclude(seen: Observed) -> Answer:
     """Fail where an input changed; give a hint where a container did."""
     shape = label(seen["shape"])
     if changed := seen.get("inputs_changed"):
-        return failed(f"{shape}: the call changed input {_listed(changed)}, which the reference leaves as it is")
+        return failed(f"{shape}: the call changed input {_listed(changed, seen)}, which the reference leaves as it is")
     if left_in := seen.get("left_in"):
-        text = f"the call left something in input {_listed(left_in)}, a container of the caller's"
+        text = f"the call left something in input {_listed(left_in, seen)}, a container of the caller's"
         return failed(f"{shape}: {text}; timed calls get containers of their own", "hint")
     return passed(f"{shape}: inputs unchanged")
 
@@ -47,5 +48,19 @@ def _changed(target: Target, run: Run, case: Case) -> tuple[list[int], list[int]
     return changed, list(call.event.get("left_in", ()))
 
 
-def _listed(positions: list[int]) -> str:
-    return ", ".join(map(str, positions))
+def _named(target: Target) -> Observed:
+    """Return the `names` of the middle case's inputs; nothing where the reference gave no other inputs."""
+    try:
+        return {"names": list(wanted(target).middle.inputs)}
+    except NoVariations:
+        return {}
+
+
+def _listed(positions: list[int], seen: Observed) -> str:
+    """Return the positions, each with its parameter in the task where that is one value and known."""
+    names = [one.split("_", 2)[1:] for one in seen.get("names", ())]
+    known = [[name for index, *name in names if index == str(position)] for position in positions]
+    return ", ".join(
+        f"{position} ({name[0][0]})" if len(name) == 1 and name[0] else str(position)
+        for position, name in zip(positions, known, strict=True)
+    )

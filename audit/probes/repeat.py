@@ -54,9 +54,9 @@ def observe(target: Target) -> Observed:
         return skipped
     repeated = asked[REPEAT]
     case, order = asked["first"].case, repeated.order
-    checks = {"a repeated call": repeated.compared(target)}
     others = (one for one in asked.values() if one.group == DISTRIBUTIONS)
     left = {one.case.inputs for one in others if one.call.raised is not None or not one.compared(target).right}
+    checks = {} if repeated.case.inputs in left else {"a repeated call": repeated.compared(target)}
     for name, one in asked.items():
         if name.startswith((f"{REPEAT}_", AFTER)) and one.case.inputs not in left:
             checks[_words(name, one, case)] = one.compared(target)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from itertools import groupby
 
-from audit.judge.causes import device_name
+from audit.judge.causes import device_name, shape_of
 from audit.model import Finding, Place, Record, VerdictName
 from audit.model.record import RatioAnswer, ResultAnswer, TaskAnswer
 from audit.report import cause, checked, evidence, limitations, sizes, times
@@ -50,6 +50,7 @@ def pieces(record: Record) -> tuple[str, ...]:
     """
     about = evidence.of_claim(record)
     failed = [one for one in about if one.grade in ("proved", "undefined") and evidence.against_claim(record, one)]
+    failed = failed or unclaimed(record)
     passed = [one for one in about if one.outcome == "pass" and one.probe in LEADING]
     last = {one.probe: one for one in failed or passed}
     chosen = [*(last.pop(name) for name in LEADING if name in last), *last.values()]
@@ -60,6 +61,32 @@ def pieces(record: Record) -> tuple[str, ...]:
     hints = [] if failed else [one for one in about if _is_hint(one)][:1]
     found = (*ratios, *(_piece(record, one) for one in chosen))[: MOST_PIECES - len(hints)]
     return (*found, *(message("verdict.hint", piece=_piece(record, one)) for one in hints))
+
+
+def unclaimed(record: Record) -> list[Finding]:
+    """Return the observed failures that leave their questions open: the claim speaks of no shape that was asked."""
+    found = (one for one in evidence.of_claim(record) if one.outcome == "fail" and not one.claimed)
+    return [one for one in found if f"{one.probe}: {one.summary}" in record.verdict.missing]
+
+
+def missing(record: Record) -> tuple[str, ...]:
+    """Return what was not measured or not asked; what failed outside the claim lacks an answer within it."""
+    observed = unclaimed(record)
+    texts = {f"{one.probe}: {one.summary}" for one in observed}
+    left = tuple(Recorded(reason) for reason in record.verdict.missing if reason not in texts)
+    titles = joined("comma", dict.fromkeys(evidence.title(one.probe) for one in observed))
+    return (*([message("verdict.at_claimed", questions=titles)] if observed else []), *left)
+
+
+def next_step(record: Record) -> str | None:
+    """Return what would decide a claim whose kernel failed at sizes that the kit chose, where none that counts fits
+    the emulated device."""
+    shapes, found = record.claim.statement.shapes, unclaimed(record)
+    if shapes.emulated_by != "importer" or record.device.kind == "cuda" or not found:
+        return None
+    asked = next((sizes for one in found if (sizes := shape_of(one))), shapes.emulated[-1])
+    typed = "--shape " + " ".join(f"{name}={size}" for name, size in asked.items())
+    return message("verdict.next", claimed=shape(shapes.claimed), option=typed)
 
 
 def hints(record: Record) -> tuple[str, ...]:
@@ -145,6 +172,7 @@ def _card(record: Record) -> Card:
     before = None if verdict.first_judged in (None, verdict.name) else verdict.first_judged
     facts = (
         (message("verdict.root_cause"), _cause(record)),
+        (message("verdict.what_next"), next_step(record)),
         *answers(record),
         (message("verdict.chosen_size"), chosen_size(record)),
         (message("verdict.speed"), times.honest(record)),
@@ -159,7 +187,7 @@ def _card(record: Record) -> Card:
         tone=tone(verdict.name),
         facts=tuple((name, text) for name, text in facts if text),
         evidence=pieces(record),
-        missing=tuple(Recorded(reason) for reason in verdict.missing),
+        missing=missing(record),
         decided=verdict.name not in ("undecided", "incomplete"),
     )
 

@@ -11,6 +11,7 @@ from __future__ import annotations
 import dataclasses
 import inspect
 from collections.abc import Callable
+from functools import wraps
 from typing import Any
 
 import numpy as np
@@ -22,6 +23,7 @@ def _by_name(plain: Callable[[Any], Any]) -> Callable[[Any], Any]:
     """Return the function from a type of Triton to one of numpy, which makes a table of all types at each call."""
     known: dict[str, Any] = {}
 
+    @wraps(plain)
     def function(kind: Any) -> Any:
         found = known.get(kind.name)
         if found is None:
@@ -34,6 +36,7 @@ def _by_name(plain: Callable[[Any], Any]) -> Callable[[Any], Any]:
 def _of_type(plain: Callable[..., None]) -> Callable[..., None]:
     """Return how a tensor is made, whose attributes but for the handle are those of any other of the same type."""
 
+    @wraps(plain)  # Python names it in its messages
     def function(self: Any, handle: Any, type: Any) -> None:
         known = getattr(type, "of_tensor", None)
         if known is None:
@@ -69,6 +72,7 @@ def _argument(interpreter: Any) -> Callable[[Any], Any]:
     plain, language = interpreter._implicit_cvt, interpreter.tl
     kinds = {float: (np.float32, language.float32), bool: (np.bool_, language.int1)}
 
+    @wraps(plain)
     def function(argument: Any) -> Any:
         kind = next((one for one in kinds if isinstance(argument, one)), None)
         if kind is None:

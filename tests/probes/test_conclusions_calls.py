@@ -222,6 +222,8 @@ CASES: list[tuple[Probe, Observed, Expected]] = [
     (inputs_intact, AT4, ok("N=4: inputs unchanged")),
     (inputs_intact, {**AT4, "inputs_changed": [0, 2]},
      bad("N=4: the call changed input 0, 2, which the reference leaves as it is")),
+    (inputs_intact, {**AT4, "inputs_changed": [0, 2], "names": ["input_0_x", "input_1", "input_2_w_a", "input_2_w_b"]},
+     bad("N=4: the call changed input 0 (x), 2, which the reference leaves as it is")),
     (inputs_intact, {**AT4, "left_in": [1]},
      bad("N=4: the call left something in input 1, a container of the caller's; timed calls get containers of their "
          "own", "hint")),

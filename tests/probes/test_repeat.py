@@ -83,6 +83,16 @@ def test_contents_that_were_wrong_alone_say_nothing_of_repeating(
     assert found.outcome == outcome, found.summary
 
 
+def test_what_the_last_call_returns_for_contents_that_were_wrong_alone_says_nothing_either(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    wrong = [asked("uniform", OTHER, 4.1, "distributions"), asked(REPEAT, OTHER, 4.1)]
+    calls = dict([asked("first", CASE, 2.0), *wrong, asked(f"{AFTER}_0", CASE, 2.0)])
+    monkeypatch.setattr(repeat, "at_middle", lambda _: calls)
+    monkeypatch.setattr(repeat, "at_largest", lambda _: calls)
+    assert ask(repeat, stub()).outcome == "pass"
+
+
 @pytest.mark.parametrize(("elsewhere", "outcome"), [(2.0, "fail"), (3.0, "skip")])
 def test_first_call_that_is_right_in_another_process_alone_is_wrong(
     monkeypatch: pytest.MonkeyPatch, elsewhere: float, outcome: str

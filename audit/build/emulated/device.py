@@ -132,7 +132,8 @@ class EmulatedDevice:
             kind="emulated",
             name="emulated device (CPU)",
             compute_capability=number,
-            note=f"runs the unmodified source thread by thread under {rules}; proves wrong values, gives no times",
+            note=f"runs the unmodified source under {rules}, CUDA thread by thread, Triton program by program; "
+            "proves wrong values, gives no times",
         )
 
     def shapes(self, claim: Claim) -> tuple[Shape, ...]:
