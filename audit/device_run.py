@@ -120,7 +120,7 @@ class DeviceRun:
         )
         reply = self._workers.call(request, limit_s=variations.LIMIT_S)
         if not reply.finished:
-            raise shapes_asked.unusable(self._folder, reply)
+            raise shapes_asked.unusable(self._folder, reply, on_gpu=self.kind == "cuda")
         for event in reply.events[1:]:
             inputs = self._scratch / f"{event['case']}.inputs.pt"
             scope = scope_of(event["shape"], claim.shapes, self._numbers)

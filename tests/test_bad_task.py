@@ -7,10 +7,13 @@ import shutil
 from pathlib import Path
 
 import pytest
+import torch
 
 from audit import claims
 from audit.apps import cli
 from audit.run.arguments import named
+from audit.run.oracle import load_reference
+from audit.run.problem import Problem
 from tests.small_claim import CLAIM
 
 
@@ -36,6 +39,53 @@ def test_a_tolerance_of_zero_is_one_and_a_negative_one_is_not(tmp_path: Path) ->
     assert exact.tolerance.relative == 0.0
     with pytest.raises(claims.BadInput, match=r"key tolerance\.relative"):
         claims.parse(re.sub(r"(?m)^relative = .*", "relative = -1e-3", text), "claim.toml")
+
+
+POOLED = """
+import torch
+
+
+def inputs(shape, generator):
+    return [torch.randn(1, 1, shape["N"], 4, 4, generator=generator).bfloat16()]
+
+
+def reference(x):
+    return torch.nn.functional.avg_pool3d(x, 2)
+
+
+def oracle(x):
+    return reference(x.double())
+
+
+def cost(shape):
+    return {"flops": 0.0, "bytes": 0.0}
+"""
+
+
+def test_a_type_that_torch_lacks_on_the_processor_is_no_fault_of_the_task(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (tmp_path / "claim").mkdir()
+    files = {
+        "claim.toml": CLAIM.format(harness=""),
+        "reference.py": POOLED,
+        "claimed.py": "def forward(x):\n    return x\n",
+    }
+    for name, text in files.items():
+        (tmp_path / "claim" / name).write_text(text)
+    assert cli.main(["run", str(tmp_path / "claim"), "--device", "emulated", "--out", str(tmp_path / "out")]) == 2
+    said = capsys.readouterr().err
+    assert (
+        "torch cannot compute the reference in this type on a processor, so nothing is known about the kernel" in said
+    )
+    assert "audit it on a GPU, with --device cuda" in said
+    problem = Problem(
+        load_reference(tmp_path / "claim" / "reference.py"), [torch.ones(1, 1, 2, 2, 2)], {"N": 2}, device="cpu"
+    )
+    assert problem.implemented
+    problem.values[0] = problem.values[0].bfloat16()
+    again = Problem(problem.reference, problem.values, {"N": 2}, device="cpu")
+    assert not again.implemented, "an audit on a GPU computes it there, however little it is"
 
 
 TASK = """

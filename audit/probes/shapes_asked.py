@@ -19,6 +19,8 @@ from audit.run.pool import Reply, Workers
 
 _OURS = f"{BadInput.__module__}.{BadInput.__name__}: "
 """Before a sentence of ours about the file; what the task itself raised has another name."""
+_NOT_ON_CPU = re.compile(r"(NotImplementedError|RuntimeError): \"\w+\" not implemented for '\w+'")
+"""What torch says of a type that one of its operations lacks."""
 _NO_KEY = re.compile(r"KeyError: '(\w+)'")
 
 
@@ -48,11 +50,14 @@ def of(folder: ClaimFolder, device: AuditDevice, workers: Workers, numbers: Coll
     return (every[first_that_fits(scopes, work, slower=INTERPRETED if _interpreted(folder) else 1)],)
 
 
-def unusable(folder: ClaimFolder, reply: Reply) -> BadInput:
-    """Return what the task did in place of an answer, and how to name a size that it lacks."""
+def unusable(folder: ClaimFolder, reply: Reply, *, on_gpu: bool = False) -> BadInput:
+    """Return what the task did in place of an answer, how to name a size that it lacks, and where it needs a GPU."""
     if reply.ending == "raised" and reply.detail.startswith(_OURS):
         return BadInput(f"{folder.path.name}/{reply.detail.removeprefix(_OURS)}")
     text = f"{folder.path.name}/reference.py: {reply.ending}: {reply.detail}"
+    if reply.ending == "raised" and not on_gpu and _NOT_ON_CPU.fullmatch(reply.detail):
+        why = "torch cannot compute the reference in this type on a processor, so nothing is known about the kernel"
+        return BadInput(f"{text}; {why}; audit it on a GPU, with --device cuda")
     lacking, claimed = _NO_KEY.fullmatch(reply.detail), folder.claim.shapes.claimed
     if reply.ending != "raised" or lacking is None or lacking[1] in claimed:
         return BadInput(text)

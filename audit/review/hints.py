@@ -64,7 +64,8 @@ def review_source(
     One more says where the host code uses Python's objects, of the process that checks it.
 
     Rules about rounding speak only where the declared `precision` is fp32, and of functions that the claimed one, the
-    `entry`, reaches. `advice` is also what a sound kernel may do without, e.g. on which stream it launches. Hints point at the first `lines` alone, where others follow that are not the author's.
+    `entry`, reaches. `advice` is also what a sound kernel may do without, e.g. on which stream it launches. Hints
+    point at the first `lines` alone, where others follow that are not the author's.
     """
     source = parse(text)
     apart = {line for each in source.apart_from(entry) for line in range(each.line, source.line_of(each.end) + 1)}

@@ -20,6 +20,8 @@ from torch.overrides import TorchFunctionMode
 from audit.run.fake_cuda_tensors import FakeCuda
 
 Sizes = Mapping[str, int]
+Tied = Mapping[str, Mapping[int, str]]
+"""By the name of a top-level tuple, the places in it that change with a size."""
 
 AS_PUBLISHED = "as_published"
 """The only size of a shape that replaces no constant."""
@@ -32,10 +34,13 @@ class ImportedFile:
     Args:
         path: the file.
         beside: modules it may import, by name; None for a stand-in.
+        tied: places in tuples that get the number of a size where a shape names it.
     """
 
-    def __init__(self, path: Path, *, beside: Mapping[str, Path | None] | None = None) -> None:
-        self._path = path
+    def __init__(
+        self, path: Path, *, beside: Mapping[str, Path | None] | None = None, tied: Tied | None = None
+    ) -> None:
+        self._path, self._tied = path, dict(tied or {})
         self._beside = dict(beside or {})
         self._made: dict[tuple[tuple[str, int], ...], ModuleType] = {}
 
@@ -47,7 +52,7 @@ class ImportedFile:
         if key not in self._made:
             name = f"imported_task_{next(_numbers)}"
             with _named_modules(self._beside):
-                self._made[key] = _loaded(self._path, chosen, name=name)
+                self._made[key] = _loaded(self._path, chosen, name=name, tied=self._tied)
         return self._made[key]
 
 
@@ -163,7 +168,7 @@ def _named_modules(files: Mapping[str, Path | None]) -> Iterator[None]:
                 sys.modules[name] = module
 
 
-def _loaded(path: Path, sizes: Sizes, *, name: str) -> ModuleType:
+def _loaded(path: Path, sizes: Sizes, *, name: str, tied: Tied | None = None) -> ModuleType:
     tree = ast.parse(path.read_text(encoding="utf-8"), str(path))
     constants = _constants(tree)
     missing = [size for size in sizes if size not in constants]
@@ -176,6 +181,11 @@ def _loaded(path: Path, sizes: Sizes, *, name: str) -> ModuleType:
             holder.value = constant
         else:
             holder.elts[index] = constant
+    for held, places in (tied or {}).items():
+        for place, size in places.items():
+            if size in sizes:
+                elements = constants[held][0].value.elts
+                elements[place] = ast.copy_location(ast.Constant(int(sizes[size])), elements[place])
     module = ModuleType(name)
     module.__file__ = str(path)
     sys.modules[name] = module  # dataclasses and torch.compile look the module up there

@@ -21,7 +21,7 @@ import torch
 from audit.build.python.load import prepared
 from audit.run.containers import leaves, rebuilt
 from audit.run.harness import cast, stated
-from audit.run.imported_file import ImportedFile, Sizes, as_on_a_gpu, seeds_moved
+from audit.run.imported_file import ImportedFile, Sizes, Tied, as_on_a_gpu, seeds_moved
 from audit.run.in_float64 import computed, default_dtype
 from audit.run.outputs import flattened
 from audit.run.work import counted
@@ -38,8 +38,10 @@ class Task:
     `path` is a file in `original/` of a claim folder.
     """
 
-    def __init__(self, path: Path, *, beside: Mapping[str, Path | None] | None = None) -> None:
-        self._file = ImportedFile(path, beside=beside)
+    def __init__(
+        self, path: Path, *, beside: Mapping[str, Path | None] | None = None, tied: Tied | None = None
+    ) -> None:
+        self._file = ImportedFile(path, beside=beside, tied=tied)
         self._harness = stated(path.parents[1])
 
     def inputs(self, shape: Sizes, generator: torch.Generator) -> Arguments:
@@ -102,11 +104,11 @@ class Task:
 class ModuleTask(Task):
     """`Model`, `get_inputs` and `get_init_inputs`, the format of KernelBench; the module holds its parameters.
 
-    `fixed` replaces integer constants of the file for all shapes.
+    `fixed` replaces integer constants of the file for all shapes; `tied`, see `ImportedFile`.
     """
 
-    def __init__(self, path: Path, *, fixed: Sizes | None = None) -> None:
-        super().__init__(path)
+    def __init__(self, path: Path, *, fixed: Sizes | None = None, tied: Tied | None = None) -> None:
+        super().__init__(path, tied=tied)
         self._fixed = dict(fixed or {})
         self._models: dict[tuple[str, bool], Any] = {}
 

@@ -114,10 +114,12 @@ def _problem(
     values: list[Any],
     shape: dict[str, int],
 ) -> Problem:
-    """Return a case of the request; an imported task of little work on the host, where a GPU is asked for too."""
+    """Return a case of the request; an imported task of little work on the host, where a GPU is asked for too, unless
+    torch lacks an operation of it there."""
     work = _estimated(reference, shape) if request.device == "cuda" else None
-    device = "cpu" if work is not None and work <= MOST_HOST_WORK else request.device
-    return Problem(reference, values, shape, device=device, host=stated(request.reference.parent).host)
+    made = partial(Problem, reference, values, shape, host=stated(request.reference.parent).host)
+    here = made(device="cpu") if work is not None and work <= MOST_HOST_WORK else None
+    return here if here is not None and here.implemented else made(device=request.device)
 
 
 def _estimated(reference: ModuleType, shape: dict[str, int]) -> int | None:

@@ -74,6 +74,18 @@ class Problem(DrawnArguments):
         """The type of the reference's result; the least precise of several."""
         return max((_name(one.dtype) for one in self._own(self.values)), key=correctness.floor)
 
+    @property
+    def implemented(self) -> bool:
+        """Whether torch has the reference's operations for its types on the device; what else it raises is raised when
+        it is asked."""
+        try:
+            self._own(self.values)
+        except NotImplementedError:
+            return False
+        except Exception:
+            return True
+        return True
+
     def oracle(self, values: list[Any]) -> torch.Tensor:
         """Return the right result for those arguments, float64."""
         return self._joined(self._right(values))

@@ -131,6 +131,18 @@ def test_a_size_of_the_module_is_replaced_in_task_and_arguments(tmp_path: Path) 
         imported(tmp_path / "b", Given(shape=(("rows", 6),)), solution__py=SOLUTION, reference__py=published.TASK)
 
 
+@pytest.mark.parametrize(("second", "columns"), [("batch_size", 4), ("batch_size, *width", 2048)])
+def test_a_number_along_which_inputs_meet_changes_with_the_size(second: str, columns: int, tmp_path: Path) -> None:
+    made = f"[torch.rand(batch_size, *width), torch.randint(0, 2, ({second},))]"
+    problem = PROBLEM.replace("length = 16", "batch_size = 2048\nwidth = (2048,)").replace("self.conv(x)", "x - y")
+    problem = problem.replace("forward(self, x)", "forward(self, x, y)").replace("[torch.randn(1, 2, length)]", made)
+    found, folder = imported(tmp_path, problem__py=problem, kernel__py=KERNEL)
+    assert ("width: changes [0] with batch_size, which another input has alone" in found.choices) is (columns == 4)
+    task = load_reference(folder / "reference.py")
+    values = task.inputs({"batch_size": 4}, torch.Generator().manual_seed(0))
+    assert list(task.reference(*values).shape) == [4, columns]
+
+
 def test_a_task_may_return_several_tensors(tmp_path: Path) -> None:
     pair = published.TASK.replace("return torch.relu(x * self.weight)", "return x, x * self.weight")
     found, folder = imported(tmp_path, solution__py=SOLUTION, reference__py=pair)

@@ -6,6 +6,7 @@ from pathlib import Path
 import pytest
 
 from audit import judge
+from audit.judge.evidence import NONE_CLAIMED
 from audit.lint import floors
 from audit.model import Finding, Record, Speedup, Verdict
 from audit.model.claim import Original
@@ -44,6 +45,24 @@ def test_sections_stand_in_the_order_of_a_review() -> None:
         "verdict", "reproduce", "checked", "cause", "measured", "strengths", "weaknesses", "questions", "limitations",
         "reply", "rating", "claim", "variants", "floors", "environment",
     ]  # fmt: skip
+
+
+def test_a_failure_at_sizes_of_the_kit_is_observed_and_an_answer_at_the_claimed_one_is_missing() -> None:
+    whole = triangular()
+    statement = whole.claim.statement
+    shapes = statement.shapes.model_copy(update={"emulated_by": "importer"})
+    claim = whole.claim.model_copy(update={"statement": statement.model_copy(update={"shapes": shapes})})
+    said = f"N=255: 32,385 of 65,025 elements wrong; this probe asked at {NONE_CLAIMED}"
+    others = [one for one in whole.findings if not one.fails_kernel or one.target != "claimed"]
+    wrong = next(one for one in whole.findings if one.probe == "agreement" and one.target == "claimed")
+    outside = [*others, wrong.model_copy(update={"claimed": False, "summary": said})]
+    record = judged(whole.model_copy(update={"claim": claim, "findings": tuple(outside)}))
+    assert record.verdict.name == "undecided" and any(said in one for one in record.verdict.missing)
+    card = section(record, "verdict").card
+    assert card is not None and not any("elements wrong" in one for one in card.missing)
+    assert "an answer at a shape that the claim speaks of: Agreement with a float64 oracle" in card.missing[0]
+    assert "32,385 of 65,025 elements wrong" in card.evidence[0]
+    assert dict(card.facts)["What would decide it"].endswith("--shape N=33, which makes that the claimed shape")
 
 
 @pytest.mark.parametrize("chosen_by", ["claim", "importer"])

@@ -129,8 +129,9 @@ def reference_py(reference: Reference) -> str:
 
 
 def _module(options: Options) -> str:
-    """`file`; `init_inputs`, the constants that `get_init_inputs` of the task returns; `fixed`, its sizes."""
-    fixed = f", fixed={shown(options['fixed'])}" if options.get("fixed") else ""
+    """`file`; `init_inputs`, the constants that `get_init_inputs` of the task returns; `fixed`, its sizes; `tied`,
+    places of tuples that change with a size."""
+    fixed = "".join(f", {name}={shown(options[name])}" for name in ("fixed", "tied") if options.get(name))
     return f'''TASK = ModuleTask(ORIGINAL / {shown(options["file"])}{fixed})
 
 

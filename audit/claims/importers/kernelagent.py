@@ -11,7 +11,17 @@ import ast
 from dataclasses import replace
 
 from audit.claims.importers import entries, module_task
-from audit.claims.importers.facts import NO_FIGURES, RMS, Claimed, Given, Imported, Missing, Original, Tolerance, essential
+from audit.claims.importers.facts import (
+    NO_FIGURES,
+    RMS,
+    Claimed,
+    Given,
+    Imported,
+    Missing,
+    Original,
+    Tolerance,
+    essential,
+)
 from audit.claims.importers.material import Material
 from audit.claims.importers.python_text import PythonText
 from audit.model import Harness

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import ast
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import replace
 
 from audit.claims.importers import facts, sizes
@@ -13,6 +13,8 @@ from audit.claims.importers.python_text import PythonText
 TOLERANCE = facts.Tolerance(
     1e-2, f"KernelBench's own: allclose with atol = rtol = 1e-2 for float32 in v0 and v0.1 (1e-4 later); {facts.RMS}"
 )
+MADE_BEFORE = ("Model", "get_init_inputs")
+"""Top-level names that must not depend on a size: the module is made before a shape is chosen."""
 TASK, SOLUTION = "task.py", "solution.py"
 NO_INPUTS = facts.essential(
     "the task has no get_inputs that makes any, so its evaluation makes them in a way of its own",
@@ -75,10 +77,11 @@ def first_line(task: PythonText) -> str:
 def _with_task(
     claim: facts.Imported, stated: facts.Original, solution: str, shape: Iterable[tuple[str, int]]
 ) -> facts.Imported:
-    task = PythonText(stated.data, where=stated.published_as)
+    task = published = PythonText(stated.data, where=stated.published_as)
     replaced = {name: size for name, size in shape if name in task.integers}
     task = task.with_integers(replaced) if replaced else task
-    shapes, choices = sizes.of_module(task, apart=("Model", "get_init_inputs"), sources=[solution])
+    shapes, choices = sizes.of_module(task, apart=MADE_BEFORE, sources=[solution])
+    tied = sizes.tied(published, shapes.claimed, apart=MADE_BEFORE)
     init_inputs = _init_inputs(task)
     fixed = {name: size for name, size in replaced.items() if name not in shapes.claimed}
     made = task.returned("get_inputs")
@@ -93,10 +96,22 @@ def _with_task(
         task=first_line(task),
         dtype=task.dtype_of("get_inputs"),
         originals=(*claim.originals, facts.Original(TASK, stated.data, stated.published_as)),
-        reference=facts.Reference("module", {"file": TASK, "init_inputs": init_inputs or [], "fixed": fixed}),
+        reference=facts.Reference(
+            "module", {"file": TASK, "init_inputs": init_inputs or [], "fixed": fixed, "tied": tied}
+        ),
         shapes=shapes,
-        choices=(*choices, *([f"sizes of the module, given by the user: {fixed}"] if fixed else [])),
+        choices=(
+            *choices,
+            *map(_tied, tied.items()),
+            *([f"sizes of the module, given by the user: {fixed}"] if fixed else []),
+        ),
     )
+
+
+def _tied(of: tuple[str, Mapping[int, str]]) -> str:
+    name, places = of
+    numbers = ", ".join(f"[{place}] with {size}" for place, size in places.items())
+    return f"{name}: changes {numbers}, which another input has alone"
 
 
 def _init_inputs(task: PythonText) -> list[object] | None:

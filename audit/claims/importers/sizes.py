@@ -10,7 +10,7 @@ from audit.claims.importers.facts import Shapes
 from audit.claims.importers.python_text import PythonText
 from audit.claims.shapes.counting import candidates
 from audit.claims.shapes.numbers import demanded, named
-from audit.review.python_tree import last_name
+from audit.review.python_tree import last_name, names_in
 
 MOST_AS_PUBLISHED = 1 << 20
 """A shape whose inputs have more elements than this is none for the emulated device."""
@@ -49,6 +49,27 @@ def of_module(
     if any((_counted(task, calls, shape) or 0) <= MOST_AS_PUBLISHED for shape in found.emulated):
         return found, choices
     return _as_claimed(sizes)
+
+
+def tied(task: PythonText, sizes: Collection[str], *, apart: Iterable[str]) -> dict[str, dict[int, str]]:
+    """Return the places in top-level tuples of numbers that change with a size, by the tuple's name.
+
+    One input has the size alone, another one the size and a tuple with the same number: the two inputs meet along that
+    number, so a task at another size needs both.
+    """
+    maker = task.functions.get("get_inputs")
+    fixed = {name for one in apart for name in _needed(task, one)}
+    calls = [node for node in ast.walk(maker) if isinstance(node, ast.Call)] if maker else []
+    used = [{name for each in _dimensions(one) for name in names_in(each)} for one in calls
+            if last_name(one.func) in MAKERS]  # fmt: skip
+    found: dict[str, dict[int, str]] = {}
+    for name in {one for names in used for one in names} - fixed:
+        for place, number in enumerate(value if isinstance(value := task.constant(name), list | tuple) else ()):
+            alike = [size for size in sizes if task.integers.get(size) == number]
+            with_it = [name in names for names in used if alike and alike[0] in names]
+            if len(alike) == 1 and True in with_it and False in with_it:
+                found.setdefault(name, {})[place] = alike[0]
+    return found
 
 
 def _as_claimed(sizes: Mapping[str, int]) -> tuple[Shapes, list[str]]:
