@@ -193,11 +193,13 @@ def _card(record: Record) -> Card:
 
 
 def _headline(record: Record) -> str:
-    """Return the key of the headline, which is another where bad accesses fail the kernel and no wrong value does."""
+    """Return the key of the headline, which is another where bad accesses or a changed input fail the kernel and no
+    wrong value does."""
     about = evidence.of_claim(record)
     failing = {one.probe for one in about if one.fails_kernel}
     right = any(one.probe == "agreement" and one.outcome == "pass" for one in about)
-    return "access" if failing == {"memory_access"} and right else record.verdict.name
+    alone = next(iter(failing)) if len(failing) == 1 and right else None
+    return {"memory_access": "access", "inputs_intact": "intact"}.get(alone or "", record.verdict.name)
 
 
 def _cause(record: Record) -> str | None:

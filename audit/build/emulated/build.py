@@ -40,7 +40,8 @@ _LIBRARIES = ("-lstdc++", "-lm", "-lgcc_s", "-lgcc", "-lc")
 _LINK = ("-shared", "-nodefaultlibs", "-Wl,-z,relro,-z,now,--as-needed", _WRAPS, *_LIBRARIES)
 _RECIPE = "7"  # part of every cache key; counts changes to the way this module calls the compiler
 
-_REGISTERED, _BOUND = re.compile(r"\bTORCH_LIBRARY\s*\("), re.compile(r"\b(?:PYBIND11_MODULE|PyInit_\w+)")
+_REGISTERED = re.compile(r"\bTORCH_LIBRARY(?:_FRAGMENT|_IMPL)?\s*\(")
+_BOUND = re.compile(r"\b(?:PYBIND11_MODULE|PyInit_\w+)")
 _LISTS = "at::ITensorListRef"
 
 
