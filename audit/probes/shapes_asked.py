@@ -56,8 +56,10 @@ def unusable(folder: ClaimFolder, reply: Reply, *, on_gpu: bool = False) -> BadI
         return BadInput(f"{folder.path.name}/{reply.detail.removeprefix(_OURS)}")
     text = f"{folder.path.name}/reference.py: {reply.ending}: {reply.detail}"
     if reply.ending == "raised" and not on_gpu and _NOT_ON_CPU.fullmatch(reply.detail):
-        why = "torch cannot compute the reference in this type on a processor, so nothing is known about the kernel"
-        return BadInput(f"{text}; {why}; audit it on a GPU, with --device cuda")
+        return BadInput(
+            f"{text}; torch cannot compute the reference in this type on a processor, so nothing is known about the "
+            "kernel; audit it on a GPU, with --device cuda"
+        )
     lacking, claimed = _NO_KEY.fullmatch(reply.detail), folder.claim.shapes.claimed
     if reply.ending != "raised" or lacking is None or lacking[1] in claimed:
         return BadInput(text)

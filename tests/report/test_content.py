@@ -180,15 +180,20 @@ def test_a_cause_names_the_file_that_the_user_gave(originals: tuple[Original, ..
     assert claim.known_as(variants[1]) == variants[1].file
 
 
-def test_a_bad_access_beside_right_values_has_a_headline_of_its_own() -> None:
+@pytest.mark.parametrize(
+    ("probe", "summary", "words"),
+    [
+        ("memory_access", "N=255: out-of-bounds-read: reads 2 bytes past the end of a block", "no GPU allows"),
+        ("inputs_intact", "N=255: the call changed input 0, which the reference leaves as it is", "changes an input"),
+    ],
+)
+def test_a_failure_beside_right_values_has_a_headline_of_its_own(probe: str, summary: str, words: str) -> None:
     right = triangular(defects=False)
-    access = finding(
-        "memory_access", "fail", summary="N=255: out-of-bounds-read: reads 2 bytes past the end of a block"
-    )
-    others = [one for one in right.findings if (one.probe, one.target) != ("memory_access", "claimed")]
+    access = finding(probe, "fail", summary=summary)
+    others = [one for one in right.findings if (one.probe, one.target) != (probe, "claimed")]
     record = judged(right.model_copy(update={"findings": (*others, access)}))
     card = section(record, "verdict").card
-    assert card is not None and (card.name, "no GPU allows" in card.headline) == ("wrong", True)
+    assert card is not None and (card.name, words in card.headline) == ("wrong", True)
     wrong = finding("agreement", "fail", summary="N=255: 3 of 9 elements wrong")
     both = judged(right.model_copy(update={"findings": (*others, access, wrong)}))
     card = section(both, "verdict").card
