@@ -17,6 +17,8 @@ HOLDS = ("confirmed",)
 OF_THE_RATIO = ("overstated", "weak baseline", "confirmed")
 LEADING = ("coverage", "memory_access", "fresh_values", "dead_inputs", "order", "agreement", "contract")
 """Probes whose failure, or pass, says most in one sentence; the others follow in the order of the record."""
+HEADLINES = {"memory_access": "access", "inputs_intact": "intact", "distributions": "inputs"}
+"""Questions that may fail a kernel whose values agree at the task's own inputs, each with the key of its headline."""
 MOST_PIECES = 3
 BLIND = ("cannot tell", "only at other inputs")
 MOST_PLACES = 3
@@ -193,13 +195,13 @@ def _card(record: Record) -> Card:
 
 
 def _headline(record: Record) -> str:
-    """Return the key of the headline, which is another where bad accesses or a changed input fail the kernel and no
-    wrong value does."""
+    """Return the key of the headline, which is another where one question alone fails the kernel, and none about values
+    at the task's own inputs."""
     about = evidence.of_claim(record)
     failing = {one.probe for one in about if one.fails_kernel}
     right = any(one.probe == "agreement" and one.outcome == "pass" for one in about)
     alone = next(iter(failing)) if len(failing) == 1 and right else None
-    return {"memory_access": "access", "inputs_intact": "intact"}.get(alone or "", record.verdict.name)
+    return HEADLINES.get(alone or "", record.verdict.name)
 
 
 def _cause(record: Record) -> str | None:

@@ -185,6 +185,7 @@ def test_a_cause_names_the_file_that_the_user_gave(originals: tuple[Original, ..
     [
         ("memory_access", "N=255: out-of-bounds-read: reads 2 bytes past the end of a block", "no GPU allows"),
         ("inputs_intact", "N=255: the call changed input 0, which the reference leaves as it is", "changes an input"),
+        ("distributions", "N=255: sparse inputs: 3 of 9 elements wrong", "right for the task's own inputs, and wrong"),
     ],
 )
 def test_a_failure_beside_right_values_has_a_headline_of_its_own(probe: str, summary: str, words: str) -> None:
