@@ -53,7 +53,7 @@ def test_every_form(name: str, sentence: Callable[[int], str]) -> None:
         translation._read.cache_clear()
         FORMATS[name].make(made, "ja")
 
-    assert grows_in_line(written, lambda size: report(4 * size, sentence))
+    assert grows_in_line(written, lambda size: report(8 * size, sentence))  # fewer sentences differ too much in cost
 
 
 @pytest.mark.parametrize("sentence", [joints, patterns])
