@@ -329,3 +329,9 @@ def forward(_):
     x = torch.randn(16, 16)
     off = (torch.tensor(value(tmp_path)).view(16, 16).double() - x.double() @ x.double()).abs().max()
     assert (1e-4 < off < 1e-2) if rounded and capability == 80 else off < 1e-5
+
+
+def test_what_triton_raises_names_its_own_functions(workers: Workers, tmp_path: Path) -> None:
+    text = source(LAUNCH).replace(STORE, "tl.store(y, tl.tensor(1.0))")
+    (event,) = asked(workers, tmp_path, text).events
+    assert "tensor.__init__() missing 1 required positional argument" in event["raised"]
