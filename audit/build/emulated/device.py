@@ -41,6 +41,8 @@ MORE_ORDERS = ("lockstep", "random 1", "random 2")
 _LINE = re.compile(r"^(?P<file>.+):(?P<line>\d+)(?: \(discriminator \d+\))?$")
 _SOURCE_SUFFIXES = (".cu", ".cuh")
 _LIMIT_S = 60.0
+SLOWER = 5.0
+"""How much more processor time a build without optimisation may take; it is asked only what a failure rests on."""
 _known: dict[tuple[Path, int], int | None] = {}
 """Lines by library, whose name depends on its contents, and offset: most sessions of an audit report the same ones."""
 
@@ -110,8 +112,8 @@ class EmulatedDevice:
     """See `audit.build.device.AuditDevice`.
 
     It models a GPU of `compute_capability`, or of the one that a variant's claim file states. The limit of a session is
-    `session_limit_s` (`processes.Deadline`), that of a kernel `kernel_limit_s` of processor time. `flags` are the
-    claim's macros and include folders.
+    `session_limit_s` (`processes.Deadline`), that of a kernel `kernel_limit_s` of processor time; a build that confirms
+    a failure has `SLOWER` times as much. `flags` are the claim's macros and include folders.
     """
 
     session_limit_s: float = 60.0
@@ -147,10 +149,11 @@ class EmulatedDevice:
         """See `AuditDevice`."""
         if "compute_capability" not in variant.model_fields_set:
             variant = variant.model_copy(update={"compute_capability": self.compute_capability})
+        patience = SLOWER if optimisation == self.levels.confirming else 1.0
+        limits = {"limit_s": patience * self.session_limit_s, "kernel_limit_s": patience * self.kernel_limit_s}
         if source.suffix == ".py":
             from audit.build.python.emulated import build_python  # it imports this module
 
-            limits = {"limit_s": self.session_limit_s, "kernel_limit_s": self.kernel_limit_s}
             return build_python(source, variant, optimisation=optimisation, **limits)
         card, flags = variant.compute_capability, self.flags
         made = build(source, optimisation=optimisation, compute_capability=card, flags=flags)
@@ -159,7 +162,7 @@ class EmulatedDevice:
         require_binding(texts, header_set=made.header_set)
         return EmulatedVariant(
             note=_note(made, variant, optimisation, flags),
-            limit_s=self.session_limit_s,
+            limit_s=limits["limit_s"],
             checks_accesses=True,
             orders=orders_of(texts),
             more_orders=MORE_ORDERS,
@@ -170,7 +173,7 @@ class EmulatedDevice:
                 header_set=made.header_set,
                 runtime=made.runtime,
                 digests=digests(made.library, made.runtime),
-                configuration=plain_configuration(variant, kernel_limit_s=self.kernel_limit_s),
+                configuration=plain_configuration(variant, kernel_limit_s=limits["kernel_limit_s"]),
             ),
         )
 
