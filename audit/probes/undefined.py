@@ -21,11 +21,11 @@ in step included, and under every fill. If it is right in one of them, its grade
 where every race is one between lanes of a warp, too: these may interleave in more ways than the tested orders, and a
 GPU may well run them together.
 
-Only a hint: open elements of a load in Triton (no `other`, no padding_option) on which the result depends, since every
-version of Triton makes zeros of them for NVIDIA GPUs and known-good code relies on it; copies to or from variables that a GPU refuses, where the values decide; reports of a tool in functions of
-others, by name; reads of shared memory that initcheck reports, since a compiler may read ahead and no fill can be
-tested; threads that synccheck finds absent, since they may have ended; races that racecheck reports, since it does not
-compare values and the emulated device does.
+Only a hint: open elements of a load in Triton (no `other`, no padding_option) on which the result depends, since Triton
+makes zeros of them for NVIDIA GPUs and known-good code relies on it; copies to or from variables that a GPU refuses,
+where the values decide; reports of a tool in functions of others, by name; reads of shared memory that initcheck
+reports, since a compiler may read ahead and no fill can be tested; threads that synccheck finds absent, since they may
+have ended; races that racecheck reports, since it does not compare values and the emulated device does.
 """
 
 from __future__ import annotations

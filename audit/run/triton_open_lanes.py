@@ -16,11 +16,10 @@ from audit.build.settings import Configuration
 from audit.run.device import report
 
 MASKED, PADDED = "masked-lane-read", "open-padding-read"
+_OPEN = "Triton leaves open what these are, and its code for NVIDIA GPUs makes zeros of them"
 MESSAGES = {
-    MASKED: "the result depends on elements that the mask leaves out, and no `other` gives them a value; Triton leaves "
-    "it open, and its code for NVIDIA GPUs gives zeros",
-    PADDED: "the result depends on elements behind the boundary, and no padding_option gives them a value; Triton leaves "
-    "it open, and its code for NVIDIA GPUs gives zeros",
+    MASKED: f"the result depends on elements that the mask leaves out where no `other` is given; {_OPEN}",
+    PADDED: f"the result depends on elements behind a boundary where no padding_option is given; {_OPEN}",
 }
 FILL = 40
 """The size of open elements in a run with a fill: more than most inputs, and finite after `exp`. An index or the end of
