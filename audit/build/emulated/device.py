@@ -67,7 +67,8 @@ class EmulatedVariant(BuiltVariant):
         """See `BuiltVariant`."""
         now = {**in_order(order), "allocator": memory, "checker": check}
         if fill is not None:
-            now |= {"shared_word": FILLS[fill], "lane_word": FILLS[fill]}
+            name, _, line = fill.partition(" ")
+            now |= {"shared_word": FILLS[name], "lane_word": FILLS[name], "lane_line": int(line or 0)}
         return self.loaded.model_copy(update={"configuration": self.loaded.configuration.model_copy(update=now)})
 
     def located(self, reports: Sequence[dict[str, Any]]) -> list[dict[str, Any]]:
