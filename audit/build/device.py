@@ -30,6 +30,7 @@ class BuiltVariant:
         orders: the orders of threads and blocks in which every variant is run.
         more_orders: further orders, for a result that may depend on one.
         fills: values to put into fresh shared memory and inactive lanes; empty where that is impossible.
+        lane_fills: values to put into masked elements of Triton's loads without `other`, see `undefined.OPEN`.
         poisons: memory modes that fill fresh memory with a pattern, and the pattern.
     """
 
@@ -42,6 +43,7 @@ class BuiltVariant:
     orders: tuple[str, ...]
     more_orders: tuple[str, ...] = ()
     fills: tuple[str, ...] = ()
+    lane_fills: tuple[str, ...] = ()
     poisons: ClassVar[dict[str, bytes]] = POISONS
 
     def defines(self, kernel: str) -> bool:  # noqa: ARG002

@@ -38,6 +38,8 @@ FRESH_SHARED = 0xFFF3FFF3
 """The contents of fresh shared memory: also a NaN, but no pattern of device memory."""
 FILLS = {"nan": FRESH_SHARED, "zero": 0, "large": 0x7A7A7A7A, "negative": 0xFA7AFA7A}
 """Fresh shared memory and inactive lanes hold NaN, zero, or a large number of either sign in every real type."""
+LANE_FILLS = ("large", "negative")
+"""The fills of masked elements in Triton; a plain run has zeros."""
 QUICK = "quick"
 """The order forward, in which the clocks of a claim's host code stand still between calls."""
 STALE, STALE_READ = "stale", "stale-read"
@@ -62,7 +64,9 @@ class Configuration(Frozen):
         checker: record and check every access of device code; slower.
         compute_capability: that of the launch limits, e.g. 75.
         shared_word: the 4 bytes in fresh shared memory.
-        lane_word: the 4 bytes that a shuffle gets from an inactive lane.
+        lane_word: the 4 bytes that a shuffle gets from an inactive lane. Its sign is that of masked elements of a load
+            in Triton without `other`; 0 for zeros.
+        lane_line: the line of the only load that this holds for; 0 for all.
         kernel_seconds: the limit of a launch in processor time.
         blocks: the blocks of each launch to run, its corners and random ones; a grid of few threads is run whole; 0
             only checks a launch against the limits; -1 runs all.
@@ -79,6 +83,7 @@ class Configuration(Frozen):
     compute_capability: int = 75
     shared_word: int = FRESH_SHARED
     lane_word: int = POISON_NAN
+    lane_line: int = 0
     kernel_seconds: float = 20.0
     blocks: int = -1
     sparing: bool = False

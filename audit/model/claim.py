@@ -101,6 +101,7 @@ class Harness(Frozen):
     destination: Position | None = None  # the argument it hands for the result to be written into
     host: tuple[Position, ...] = ()  # arguments it leaves in the host's memory; other tensors lie on the device
     keywords: Annotated[tuple[Keyword, ...], Field(max_length=100)] = ()
+    any_dtype: bool = False  # its check compares values alone: a result of another type of numbers is taken
 
 
 class Tolerance(Frozen):

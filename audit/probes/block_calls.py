@@ -16,7 +16,7 @@ BLOCKS, FEWER, WHOLE = 24, 4, -1
 WHOLE_S = 3.0
 """Every block is run if that is expected to take at most so much processor time, by that of a few blocks."""
 MOST_WHOLE_S = 30.0
-"""No block beyond a few is run if all are expected to take more."""
+"""No block beyond a few is run if all are expected to take more, and more than half of a session's limit."""
 STOPS = ("time-limit", "deadlock", "too-many-threads")
 FAULT = "illegal-address"
 """The report of an access outside every allocation, which ends a launch: what its blocks left is no result."""
@@ -39,7 +39,7 @@ def called(target: Target, case: Case, *, large: int) -> tuple[int, list[tuple[d
         blocks, entries = FEWER, _with_each_memory(target, case, FEWER)
     if not any(_dependence(event) or _whole_s(event) <= WHOLE_S for event, _ in entries):
         return blocks, entries
-    if MOST_WHOLE_S < (seconds := _whole_s(entries[0][0])) < math.inf:
+    if max(MOST_WHOLE_S, target.built.limit_s / 2) < (seconds := _whole_s(entries[0][0])) < math.inf:
         raise Unsupported(f"every block of the claimed shape, which would take {seconds:.0f} s")
     whole = _with_each_memory(target, case, WHOLE)
     return (blocks, entries) if _stopped(whole[-1][0]) else (WHOLE, whole)

@@ -24,6 +24,8 @@ from audit.probes.undefined import faulted
 NAME = "contract"
 NUMBER, MOST_NUMBERS = re.compile(r"(?<![\w.])[1-9]\d{0,4}(?![\w.])"), 4
 """Sizes in a check of the source."""
+NUMBERS = {"float16", "bfloat16", "float32", "float64", "uint8", "int8", "int16", "int32", "int64"}
+"""The dtypes that a check of values alone takes for one another."""
 
 
 def observe(target: Target) -> Observed:
@@ -121,6 +123,8 @@ def _defect(target: Target, case: Case, call: Call) -> Observed | None:
     if raised:
         return {**shape, **raised}
     want = [(one.dtype, list(one.shape)) for one in case.outputs] or [(case.dtype, list(case.expected.shape))]
+    if target.claim.harness.any_dtype:
+        want = _of_the_result(want, call)
     expected, got = _words(want, target.built.tensor_device), _got(target, case, call)
     if got == expected:
         return None
@@ -130,6 +134,14 @@ def _defect(target: Target, case: Case, call: Call) -> Observed | None:
         if got == _words(unit, target.built.tensor_device):
             return None
     return {**shape, "expected": expected, "got": got}
+
+
+def _of_the_result(want: list[tuple[str, list[int]]], call: Call) -> list[tuple[str, list[int]]]:
+    """Return the reference's outputs, each in the dtype of the call's where both are numbers."""
+    dtypes = [one["dtype"] for one in call.outputs or [call.event]]
+    if len(dtypes) != len(want):
+        return want
+    return [(got if {got, due} <= NUMBERS else due, sizes) for got, (due, sizes) in zip(dtypes, want, strict=True)]
 
 
 def _words(outputs: list[tuple[str, list[int]]], device: str) -> str:

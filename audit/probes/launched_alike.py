@@ -6,7 +6,8 @@ the emulated device lists the launches at both shapes, the smaller one counts on
 those of the claimed shape, or of another shape of the claim whose residues and divisors it keeps. Grids and dynamic
 shared memory grow with sizes and are not compared. Where the host code reads values back, launches may depend on them,
 and where it launches nothing at the claimed shape, `kernels_ran` answers: the shape counts as before. Numbers may miss
-what a source tells apart, a shift by 9 for instance: where the claimed shape itself is right, it decides.
+what a source tells apart, a shift by 9 for instance: where the claimed shape itself is right, it decides; where all of
+its blocks can be run, every question is asked there.
 """
 
 from __future__ import annotations
@@ -40,14 +41,21 @@ def _scoped(target: Target, case: Case) -> Case:
     return case if found is None else replace(case, scope="other", launches=found)
 
 
-def refuted(target: Target, asked: Finding, smaller: Finding) -> Target | None:
-    """Return the target whose smaller shapes count no more, where the claimed one is right and would be wrong if they
-    spoke for it: every block was run there, or most elements were wrong at the smaller one. None where it is not so."""
-    if asked.outcome != "pass" or any(case.scope != "kept" for case in target.cases if case.counts):
+def decided_by(target: Target, asked: Finding, smaller: Finding) -> Target | None:
+    """Return the target at the claimed shape, where that is right and a smaller one is not; None where it is not so.
+
+    Every block of it was run: each question is asked there. A few were, and most elements are wrong at a smaller shape
+    that counts: that counts no more.
+    """
+    counting = [case for case in target.cases if case.counts]
+    if asked.outcome != "pass" or any(case.scope != "kept" for case in counting):
         return None
+    at, run = asked.evidence.get("shape"), asked.evidence.get("blocks_run")
+    if at == target.claim.shapes.claimed and run is not None and run == asked.evidence.get("blocks"):
+        return replace(target, cases=(claimed_shape.cases_of(target)[claimed_shape.OWN],))
     wrong, of = smaller.evidence.get("elements_wrong"), smaller.evidence.get("elements")
     most = isinstance(wrong, int) and isinstance(of, int) and 2 * wrong > of
-    if not most and asked.evidence.get("blocks_run") != asked.evidence.get("blocks"):
+    if not counting or not most:
         return None
     return replace(target, cases=tuple(replace(case, scope="other") for case in target.cases))
 

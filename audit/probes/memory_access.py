@@ -17,7 +17,7 @@ from audit.model.errors import Unsupported
 from audit.probes.answer import Answer, Observed, failed, label, passed, skipped
 from audit.probes.cases import Case, Need, counting
 from audit.probes.target import SHARES, Target
-from audit.probes.undefined import Behaviour, Checked, checked, checking, sentence
+from audit.probes.undefined import OPEN, Behaviour, Checked, checked, checking, sentence
 
 NAME = "memory_access"
 RACES = ("race-shared", "race-global", "warp-mask")
@@ -57,7 +57,7 @@ def conclude(seen: Observed) -> Answer:
     if seen["reports"]:
         worst = seen["reports"][0]
         text = f"{shape}: {sentence(worst)}"
-        if seen["fills"] and worst["grade"] == "hint":
+        if seen["fills"] and worst["grade"] == "hint" and worst["kind"] not in OPEN:
             text += f"; the result is the same, bit for bit, with {seen['fills']} fills"
         if worst["kind"] == "race-shared" and worst.get("proof") == "racecheck" and worst["grade"] == "hint":
             text += "; seen by racecheck alone, which does not compare the values"

@@ -67,10 +67,10 @@ def ask_all(
     if agreement.NAME in others:  # a reader's first question, and its calls are made already
         others.remove(agreement.NAME)
         found = ask(agreement.NAME, target, second=second)
-        if found.fails_kernel and claimed_blocks.NAME in others:
+        if found.outcome == "fail" and found.grade != "hint" and claimed_blocks.NAME in others:
             others.remove(claimed_blocks.NAME)
             yield (blocks := ask(claimed_blocks.NAME, target, second=second))
-            if (other := launched_alike.refuted(target, blocks, found)) is not None:
+            if (other := launched_alike.decided_by(target, blocks, found)) is not None:
                 target, second = other, _with_cases(second, other.cases)
                 found = ask(agreement.NAME, target, second=second)
         yield found

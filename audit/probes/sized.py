@@ -154,9 +154,8 @@ def _at(target: Target, case: Case, call: Call | str) -> At:
     try:
         compared = target.compared(call, case)
         right, why = compared.right, sentence(compared.evidence())
-        undefined = int(np.count_nonzero(np.isnan(case.expected)))
-        if bad is None and not right and compared.elements_wrong <= undefined:
-            return At(case.shape, "not_taken", f"the right result is NaN at {undefined:,} of its elements")
+        if bad is None and not right and (none := _no_answer(target, case, call, compared.elements_wrong)):
+            return At(case.shape, "not_taken", none)
     except ProtocolViolated:
         raise
     except SessionBroken as error:
@@ -168,6 +167,18 @@ def _at(target: Target, case: Case, call: Call | str) -> At:
     if refused is not None:
         why = f"launch of {refused['kernel']} refused: {refused['refused']}"
     return At(case.shape, "wrong", why, refused["line"] if refused else None, case, call)
+
+
+def _no_answer(target: Target, case: Case, call: Call, wrong: int) -> str | None:
+    """Return why wrong elements say nothing of the kernel: the right ones are NaN, or all are zero and the call's are
+    within the relative tolerance of it, as rounding of numbers around 1 is; else None."""
+    undefined = int(np.count_nonzero(np.isnan(case.expected)))
+    if wrong <= undefined:
+        return f"the right result is NaN at {undefined:,} of its elements"
+    zero = not case.expected.any()
+    if zero and (np.abs(call.values().astype(np.float64)) <= target.tolerance.relative).all():
+        return "the right result is zero everywhere, and what the kernel returns is rounding"
+    return None
 
 
 def _at_limits(name: str, base: At, found: Sequence[At]) -> Iterator[Shape]:

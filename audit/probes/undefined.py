@@ -21,10 +21,11 @@ in step included, and under every fill. If it is right in one of them, its grade
 where every race is one between lanes of a warp, too: these may interleave in more ways than the tested orders, and a
 GPU may well run them together.
 
-Only a hint: copies to or from variables that a GPU refuses, where the values decide; reports of a tool in functions of
-others, by name; reads of shared memory that initcheck reports, since a compiler may read ahead and no fill can be
-tested; threads that synccheck finds absent, since they may have ended; races that racecheck reports, since it does not
-compare values and the emulated device does.
+Only a hint: open elements of a load in Triton (no `other`, no padding_option) on which the result depends, since Triton
+makes zeros of them for NVIDIA GPUs and known-good code relies on it; copies to or from variables that a GPU refuses,
+where the values decide; reports of a tool in functions of others, by name; reads of shared memory that initcheck
+reports, since a compiler may read ahead and no fill can be tested; threads that synccheck finds absent, since they may
+have ended; races that racecheck reports, since it does not compare values and the emulated device does.
 """
 
 from __future__ import annotations
@@ -34,6 +35,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
+import numpy as np
 from pydantic import JsonValue
 
 from audit.model import Grade
@@ -53,6 +55,8 @@ NO_BEHAVIOUR = ("launch-refused", "static-shared-too-large")
 """Reports about neither accesses nor synchronisation."""
 VALUES = ("uninitialised-read", "exited-lane-read")
 """Undefined where the result depends on the value that was read."""
+OPEN = ("masked-lane-read", "open-padding-read")
+"""Elements of a load in Triton to which the source gives no value. Reported where the result depends on them."""
 WITHIN_A_BLOCK = (*PROVED, "race-shared", "warp-mask", "barrier-divergence", "unfinished-copy", "constant-write")
 """Behaviour that a few blocks of a launch show as all of them do."""
 UNSYNCHRONISED, ACROSS_BLOCKS = "warp-mask", "race-global"
@@ -176,7 +180,9 @@ def _checked(target: Target, case: Case) -> Checked:
     call = target.call(case, checking(target))
     reports = [one for one in target.built.located(call.reports) if one["kind"] not in NO_BEHAVIOUR]
     unanswered = tuple(str(one["tool"]) for one in reports if one["kind"] == NO_ANSWER)
-    asked = [one for one in reports if one["kind"] != NO_ANSWER]
+    loads = [one for one in reports if one["kind"] in OPEN]
+    asked = [one for one in reports if one["kind"] not in (NO_ANSWER, *OPEN)]
+    asked += _deciding(target, case, loads)
     values = [one for one in asked if one["kind"] in VALUES]
     depends = bool(values) and _depends(target, case)
     own = _own_functions(target)
@@ -192,7 +198,7 @@ def _checked(target: Target, case: Case) -> Checked:
 
 def _grade(report: dict[str, Any], *, own: frozenset[str], depends: bool) -> Grade:
     kind, by_tool = report["kind"], report.get("tool") is not None
-    if kind in (*OF_OTHERS, REFUSED_COPY) or (by_tool and not _is_own(report["kernel"], own)):
+    if kind in (*OF_OTHERS, REFUSED_COPY, *OPEN) or (by_tool and not _is_own(report["kernel"], own)):
         return "hint"
     if kind in PROVED:
         return "proved"
@@ -225,6 +231,37 @@ def _depends(target: Target, case: Case) -> bool:
     if built.tensor_device == "cuda":
         return not all(target.compared(call, case).right for call in calls)
     return not _same(calls)
+
+
+def _deciding(target: Target, case: Case, loads: list[dict[str, Any]]) -> list[dict[str, Any]]:
+    """Return the reports of those loads on whose open elements the result depends: of each alone where one does."""
+    if not loads or not _follows_open(target, case):
+        return []
+    lines = {one["line"] for one in loads if one["line"]}
+    alone = {line for line in lines if len(lines) > 1 and _follows_open(target, case, line=line)}
+    return [one for one in loads if one["line"] in alone] or loads
+
+
+def _follows_open(target: Target, case: Case, *, line: int = 0) -> bool:
+    """Return whether a number of the result changes to another number with what open elements hold, of one line alone
+    if it is given. NaN and infinities do not count: a product of a zero and a GPU's finite number is zero."""
+    modes = [Mode(target.built.nan_memory)]
+    modes += [modes[0]._replace(fill=f"{fill} {line}") for fill in target.built.lane_fills]
+    try:
+        target.ask_ahead((mode, case) for mode in modes)
+        calls = [target.call(case, mode) for mode in modes]
+        value_calls(calls, [case.expected] * len(calls))
+    except SessionBroken:
+        return False
+    plain, *others = calls
+    return any(_other_numbers(plain, other) for other in others)
+
+
+def _other_numbers(one: Call, other: Call) -> bool:
+    if one.same_bits(other):
+        return False
+    a, b = one.values(), other.values()
+    return bool(np.any((a != b) & np.isfinite(a) & np.isfinite(b)))
 
 
 def _same(calls: Iterable[Call]) -> bool:

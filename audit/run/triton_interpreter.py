@@ -19,6 +19,7 @@ from audit.build.settings import LEAST_TF32, Configuration
 from audit.run import triton_arithmetic, triton_libdevice, triton_syntax
 from audit.run.device import report
 from audit.run.formats import tf32
+from audit.run.triton_open_lanes import OpenLanes
 from audit.run.triton_patches import Patches
 from audit.run.tuned import taken
 
@@ -74,8 +75,8 @@ class Interpreted:
         return taken(self._tuners)
 
     def failures(self) -> list[dict[str, Any]]:
-        """Return and clear the reports of launches that raised; the runtime lists the others."""
-        reports, self._reports = self._reports, []
+        """Return and clear the reports of launches that raised and of open lanes; the runtime lists the others."""
+        reports, self._reports = [*self._reports, *self._open.reports()], []
         return reports
 
     def _tuned(self, autotune: Callable[..., Any]) -> Callable[..., Any]:
@@ -109,7 +110,7 @@ class Interpreted:
         """Replace functions of the interpreter by those below, which call them."""
         self._plain = interpreter.GridExecutor.__call__
         interpreter.GridExecutor.__call__ = lambda executor, *args, **named: self._launch(executor, args, named)
-        self._patches = Patches(interpreter)
+        self._patches, self._open = Patches(interpreter), OpenLanes(interpreter)
         builder = interpreter.InterpreterBuilder
         for name, replaced in (
             ("set_grid_dim", self._begin),
@@ -165,9 +166,14 @@ class Interpreted:
         self._runtime.begin_program()
         plain(builder, number // depth // height, number // depth % height, number % depth)
 
-    def _load(self, plain: Callable[..., Any], builder: Any, pointers: Any, mask: Any, *more: Any, **named: Any) -> Any:
+    def _load(
+        self, plain: Callable[..., Any], builder: Any, pointers: Any, mask: Any, other: Any, *more: Any, **named: Any
+    ) -> Any:
         lanes = self._touched(pointers.data, mask.data, "read", size=self._bytes_of(pointers))
-        return plain(builder, pointers, self._mask_of(lanes), *more, **named)
+        asked = self.configuration.checker or self.configuration.lane_word
+        if other is None and asked and not np.asarray(mask.data).all():
+            other = self._open.value(pointers, self.configuration, kernel=self._kernel, line=self._line() or 0)
+        return plain(builder, pointers, self._mask_of(lanes), other, *more, **named)
 
     def _store(self, plain: Any, builder: Any, pointers: Any, value: Any, mask: Any, *more: Any) -> None:  # noqa: ARG002
         data = np.broadcast_to(value.data, pointers.data.shape)

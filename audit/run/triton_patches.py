@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import dataclasses
 import inspect
+import sys
 from collections.abc import Callable
 from functools import wraps
 from typing import Any
@@ -129,6 +130,8 @@ class Patches:
             return one.handle.data.item()
 
         def boolean(one: Any) -> bool:
+            if sys._getframe(1).f_code.co_name == "_load_legacy":
+                return True  # it asks whether there is a mask or an `other`, which compiled code has whatever its value
             if one.handle.data.size == 1:
                 self._replayed.decides(one)
             return plain_bool(one)  # type: ignore[no-any-return]

@@ -44,6 +44,35 @@ def test_where_no_kernel_runs_at_the_claimed_shape_the_result_there_decides(tmp_
     assert outcomes(record)["claimed_blocks"] == "pass"
 
 
+@pytest.mark.parametrize(("compares", "verdict"), [("", "no defect found"), (".dtype == torch.float64", "wrong")])
+def test_a_float32_result_beside_a_float64_reference_is_as_the_check_takes_it(
+    compares: str, verdict: str, tmp_path: Path
+) -> None:
+    reference = published.POPCORN_REFERENCE.replace("relu(x * w)", "relu(x * w).double()")
+    utils = UTILS.replace("TAKEN", f"output{compares}" if compares else "True")
+    files = published.FORMATS["popcorn"] | {"reference__py": reference, "utils__py": utils}
+    record = audited(published.write(tmp_path / "source", **files), tmp_path)
+    assert record.verdict.name == verdict
+    assert outcomes(record)["contract"] == ("fail" if compares else "pass")
+
+
+UTILS = """import torch
+
+
+class DeterministicContext:
+    def __enter__(self):
+        return self
+
+    def __exit__(self, *_):
+        pass
+
+
+def make_match_reference(reference, rtol, atol):
+    def check(data, output):
+        return TAKEN and bool((torch.abs(output - reference(data)) <= atol + rtol * torch.abs(reference(data))).all())
+
+    return check
+"""
 ROWS = """#include <torch/extension.h>
 
 __global__ void divided(const float* x, float* y, int columns) {

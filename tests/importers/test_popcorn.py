@@ -76,6 +76,43 @@ def test_the_tolerance_is_that_of_the_comparisons(comparison: str, relative: flo
     assert (None if found.tolerance is None else found.tolerance.relative) == relative
 
 
+UTILS = """import torch
+
+
+class DeterministicContext: ...
+
+
+def match_reference(data, output, reference, rtol=1e-5, atol=1e-8):
+    expected = reference(data)
+    return "" if COMPARED else "mismatch"
+
+
+def make_match_reference(reference, **kwargs):
+    return lambda data, output: match_reference(data, output, reference=reference, **kwargs)
+"""
+
+
+@pytest.mark.parametrize(
+    ("compared", "any_dtype"),
+    [
+        ("(torch.abs(output - expected) <= atol + rtol * torch.abs(expected)).all()", True),
+        ("torch.allclose(output, expected, rtol=rtol, atol=atol)", False),
+        ("output.dtype == expected.dtype and not (output - expected).any()", False),
+    ],
+)
+def test_a_check_of_values_alone_takes_any_dtype(compared: str, any_dtype: bool, tmp_path: Path) -> None:
+    utils = UTILS.replace("COMPARED", compared)
+    found = importers.read([published.write(tmp_path, **(FORMATS["popcorn"] | {"utils__py": utils}))])
+    assert found.harness.any_dtype is any_dtype
+    assert tomllib.loads(writer.claim_toml(found, name="claim"))["harness"].get("any_dtype", False) is any_dtype
+
+
+def test_no_check_or_one_that_is_not_there_takes_the_dtype_of_the_reference(tmp_path: Path) -> None:
+    bare = POPCORN_REFERENCE.partition("check_implementation")[0]
+    assert not leaderboard(tmp_path / "no_check", bare).harness.any_dtype
+    assert not leaderboard(tmp_path / "no_utils", POPCORN_REFERENCE).harness.any_dtype
+
+
 def test_a_task_for_several_gpus_is_missing_one_that_it_needs(tmp_path: Path) -> None:
     found = leaderboard(tmp_path, "import torch.distributed as dist\n" + POPCORN_REFERENCE)
     assert any("several GPUs" in str(one) for one in found.missing if one.essential)

@@ -140,6 +140,24 @@ def at(size: int, result: str, why: str = "", line: int | None = None) -> At:
 
 
 @pytest.mark.parametrize(
+    ("right", "got", "why"),
+    [
+        ([0.0, 0.0], [0.0, -9e-11], "the right result is zero everywhere, and what the kernel returns is rounding"),
+        ([0.0, 0.0], [0.0, 2e-3], None),
+        ([0.0, 0.0], [0.0, np.nan], None),
+        ([0.0, 1.0], [9e-11, 1.0], None),
+        ([np.nan, 1.0], [3.0, 1.0], "the right result is NaN at 1 of its elements"),
+    ],
+)
+def test_rounding_beside_a_result_of_zeros_is_no_answer(right: list[float], got: list[float], why: str | None) -> None:
+    """As the cross entropy of one class is: no element has a size that rounding could be held to."""
+    case = Case({"N": 2}, Path("2"), np.array(right), "float32", scope="other")
+    call = cast(Call, SimpleNamespace(values=lambda: np.array(got, dtype=np.float32)))
+    target = cast(Target, SimpleNamespace(tolerance=SimpleNamespace(relative=1e-3)))
+    assert sized._no_answer(target, case, call, 1) == why
+
+
+@pytest.mark.parametrize(
     ("found", "sentence"),
     [
         ([at(8, "right"), at(9, "right")], "right at all 2 sizes asked around N=8"),

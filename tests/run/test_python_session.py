@@ -37,6 +37,7 @@ def asked(
     order: str = "forward",
     check: bool = False,
     capability: int = 75,
+    fill: str | None = None,
 ) -> Reply:
     (folder / "reference.py").write_text(REFERENCE)
     (folder / "claimed.py").write_text(text)
@@ -44,7 +45,7 @@ def asked(
     variant = Variant(file="claimed.py", role="claimed", technique="t")
     built = EmulatedDevice(compute_capability=capability).build(folder / "claimed.py", variant, optimisation="O2")
     request = Session(
-        device=built.settings(memory=memory, order=order, check=check),
+        device=built.settings(memory=memory, order=order, check=check, fill=fill),
         entry="forward",
         reference=folder / "reference.py",
         inputs=(folder / "0.pt",),

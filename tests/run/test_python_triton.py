@@ -14,6 +14,7 @@ from audit.model import Harness, Variant
 from audit.run.pool import Reply, Workers
 from audit.run.requests import Launches
 from audit.run.triton_interpreter import chosen
+from audit.run.triton_open_lanes import MESSAGES
 from tests.run.test_python_session import REFERENCE, asked, value
 
 HEAD = """
@@ -179,7 +180,8 @@ def checked(workers: Workers, folder: Path, body: str, **more: str) -> tuple[lis
     assert reply.finished, reply.detail
     lines = text.splitlines()
     event = reply.events[0]
-    return [(one["kind"], one["kernel"], lines[one["line"] - 1].strip()) for one in event["reports"]], event
+    reports = [one for one in event["reports"] if one["kind"] not in MESSAGES]
+    return [(one["kind"], one["kernel"], lines[one["line"] - 1].strip()) for one in reports], event
 
 
 def test_a_loop_over_an_argument_runs(workers: Workers, tmp_path: Path) -> None:

@@ -41,6 +41,8 @@ MORE_ORDERS = ("lockstep", "random 1", "random 2")
 _LINE = re.compile(r"^(?P<file>.+):(?P<line>\d+)(?: \(discriminator \d+\))?$")
 _SOURCE_SUFFIXES = (".cu", ".cuh")
 _LIMIT_S = 60.0
+SLOWER = 5.0
+"""How much more processor time a build without optimisation may take; it is asked only what a failure rests on."""
 _known: dict[tuple[Path, int], int | None] = {}
 """Lines by library, whose name depends on its contents, and offset: most sessions of an audit report the same ones."""
 
@@ -65,7 +67,8 @@ class EmulatedVariant(BuiltVariant):
         """See `BuiltVariant`."""
         now = {**in_order(order), "allocator": memory, "checker": check}
         if fill is not None:
-            now |= {"shared_word": FILLS[fill], "lane_word": FILLS[fill]}
+            name, _, line = fill.partition(" ")
+            now |= {"shared_word": FILLS[name], "lane_word": FILLS[name], "lane_line": int(line or 0)}
         return self.loaded.model_copy(update={"configuration": self.loaded.configuration.model_copy(update=now)})
 
     def located(self, reports: Sequence[dict[str, Any]]) -> list[dict[str, Any]]:
@@ -110,8 +113,8 @@ class EmulatedDevice:
     """See `audit.build.device.AuditDevice`.
 
     It models a GPU of `compute_capability`, or of the one that a variant's claim file states. The limit of a session is
-    `session_limit_s` (`processes.Deadline`), that of a kernel `kernel_limit_s` of processor time. `flags` are the
-    claim's macros and include folders.
+    `session_limit_s` (`processes.Deadline`), that of a kernel `kernel_limit_s` of processor time; a build that confirms
+    a failure has `SLOWER` times as much. `flags` are the claim's macros and include folders.
     """
 
     session_limit_s: float = 60.0
@@ -148,10 +151,11 @@ class EmulatedDevice:
         """See `AuditDevice`."""
         if "compute_capability" not in variant.model_fields_set:
             variant = variant.model_copy(update={"compute_capability": self.compute_capability})
+        patience = SLOWER if optimisation == self.levels.confirming else 1.0
+        limits = {"limit_s": patience * self.session_limit_s, "kernel_limit_s": patience * self.kernel_limit_s}
         if source.suffix == ".py":
             from audit.build.python.emulated import build_python  # it imports this module
 
-            limits = {"limit_s": self.session_limit_s, "kernel_limit_s": self.kernel_limit_s}
             return build_python(source, variant, optimisation=optimisation, **limits)
         card, flags = variant.compute_capability, self.flags
         made = build(source, optimisation=optimisation, compute_capability=card, flags=flags)
@@ -160,7 +164,7 @@ class EmulatedDevice:
         require_binding(texts, header_set=made.header_set)
         return EmulatedVariant(
             note=_note(made, variant, optimisation, flags),
-            limit_s=self.session_limit_s,
+            limit_s=limits["limit_s"],
             checks_accesses=True,
             orders=orders_of(texts),
             more_orders=MORE_ORDERS,
@@ -171,7 +175,7 @@ class EmulatedDevice:
                 header_set=made.header_set,
                 runtime=made.runtime,
                 digests=digests(made.library, made.runtime),
-                configuration=plain_configuration(variant, kernel_limit_s=self.kernel_limit_s),
+                configuration=plain_configuration(variant, kernel_limit_s=limits["kernel_limit_s"]),
             ),
         )
 

@@ -19,7 +19,7 @@ from audit.build.emulated.device import (
 from audit.build.emulated.prepared import runtime
 from audit.build.python.inline import InlineCuda
 from audit.build.python.source import COMPILES_FILES, HEADER_SET, PythonSource, init_inputs, isolated, kept
-from audit.build.settings import FILLS, EmulatedPythonSettings
+from audit.build.settings import FILLS, LANE_FILLS, EmulatedPythonSettings
 from audit.model import BuildNote, SourceFile, Variant
 from audit.model.errors import Unsupported
 
@@ -82,6 +82,7 @@ def build_python(
         orders=orders if emulated else ORDERS[:1],
         more_orders=MORE_ORDERS if libraries else (),
         fills=tuple(FILLS) if libraries else (),
+        lane_fills=LANE_FILLS if parsed.triton_kernels else (),
         lines=files[0] if files and exact else None,
         loaded=EmulatedPythonSettings(
             python=alone,

@@ -119,6 +119,8 @@ def _with_task(
     text = material.python[reference.published_as]
     there = {PurePath(name).name: name for name in reversed(material.python)}
     beside = {module: there.get(f"{module}.py") for module in BESIDE if module in _imports(text)}
+    others = [material.python[file] for file in beside.values() if file]
+    any_dtype = len(others) == len(beside) and not popcorn_cases.compares_dtypes(text, others)
     kept = [material.original(file, file=f"{module}.py") for module, file in beside.items() if file]
     stated, listed = popcorn_cases.stated(material)
     options: dict[str, Any] = {
@@ -155,7 +157,7 @@ def _with_task(
         else facts.Reference("data", options),
         shapes=shapes,
         tolerance=tolerance,
-        harness=Harness(destination=_destination(text)),
+        harness=Harness(destination=_destination(text), any_dtype=any_dtype),
         missing=(*imported.missing, *missing),
         choices=(*(parts.choices if parts else ()), *choices),
     )

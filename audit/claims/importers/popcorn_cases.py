@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import ast
 import math
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -31,6 +31,8 @@ CHECK = "check_implementation"
 DEFAULTS = {"rtol": 1e-5, "atol": 1e-8}
 """Of `match_reference` in the leaderboards' `utils.py`."""
 ONE_RESULT = {"cholesky", "cholesky_ex"}
+SAME_DTYPE = {"allclose", "isclose", "assert_close", "equal"}
+"""Functions of torch that refuse two tensors of different dtypes."""
 EXACT, CLOSE = ("verbose_allequal",), ("verbose_allclose", "allclose", "assert_close")
 _LARGEST = "shapes.claimed: the largest benchmark of task.yml, since the leaderboard ranks all of them together"
 _SMALLEST = "shapes.emulated: the smallest tests of task.yml"
@@ -183,6 +185,26 @@ def of_a_property(text: PythonText) -> bool:
     calls = [one for one in ast.walk(reference) if isinstance(one, ast.Call)] if reference is not None else []
     only = bool(calls) and {last_name(one.func) for one in calls} <= ONE_RESULT
     return check is not None and REFERENCE not in text.reached(check) and not only
+
+
+def compares_dtypes(text: PythonText, others: Sequence[PythonText]) -> bool:
+    """Return whether the check, with what it imports from others, tells the dtype of a result: it compares a `.dtype`
+    or calls a function of torch that refuses two of them; also where there is no check.
+
+    A reference may return float64 to be exact, where a submission returns float32 and the check takes it.
+    """
+    if not text.binds(CHECK):
+        return True
+    check = ast.Name(CHECK, ast.Load())
+    own = [one for one in text.needed(check) if getattr(one, "name", "") not in (MAKER, REFERENCE)]
+    return any(map(_tells_dtypes, [*own, *(one.tree for one in others)]))
+
+
+def _tells_dtypes(tree: ast.AST) -> bool:
+    nodes = [*ast.walk(tree)]
+    compared = (each for one in nodes if isinstance(one, ast.Compare) for each in ast.walk(one))
+    called = {last_name(one.func) for one in nodes if isinstance(one, ast.Call)}
+    return bool(called & SAME_DTYPE) or any(isinstance(one, ast.Attribute) and one.attr == "dtype" for one in compared)
 
 
 def _of_comparisons(text: PythonText) -> Tolerance | None:

@@ -127,6 +127,7 @@ def _harness(harness: Harness) -> str:
     keys |= {} if harness.destination is None else {"destination": repr(harness.destination)}
     keys |= {"host": repr([*harness.host])} if harness.host else {}
     keys |= {"keywords": f"[{', '.join(map(quoted, harness.keywords))}]"} if harness.keywords else {}
+    keys |= {"any_dtype": "true"} if harness.any_dtype else {}
     return _table("[harness]", keys)
 
 
