@@ -81,9 +81,8 @@ def _whole_s(event: dict[str, Any]) -> float:
     """Return the expected seconds of a call with all blocks; infinite where it did not end, or a launch was refused."""
     if event["raised"] or _stopped(event) or any(one["refused"] for one in event["launches"]):
         return math.inf
-    shares = [one["blocks_run"] / math.prod(one["grid"]) for one in event["launches"]]
-    seconds: float = event["seconds"] / min(shares, default=1.0)
-    return seconds
+    more = (one["seconds"] * (math.prod(one["grid"]) / max(1, one["blocks_run"]) - 1) for one in event["launches"])
+    return float(event["seconds"]) + sum(more)
 
 
 def faulted(event: dict[str, Any]) -> bool:

@@ -59,6 +59,7 @@ class Launch(Event):
     static_shared_bytes: Count | None = None
     threads: Count | None = None
     blocks_run: Count | None = None
+    seconds: Duration | None = None
     atomics: bool | None = None
     arguments: Annotated[list[Whole | None], Field(max_length=1000)] | None = None
     shared_bytes: Real | None = None

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import replace
 from pathlib import Path
 from types import SimpleNamespace
@@ -42,7 +43,7 @@ SETTINGS = EmulatedSettings(
 SHAPE = {"N": 4096}
 CASE = Case(SHAPE, Path("x"), np.zeros(4), "float32", scope="claimed")
 LAST = {"kernel": "k", "line": 9, "grid": [100, 1, 1], "block": [32, 1, 1], "blocks_run": 24, "atomics": False,
-        "refused": None, "dynamic_shared_bytes": 0}  # fmt: skip
+        "refused": None, "dynamic_shared_bytes": 0, "seconds": 1.0}  # fmt: skip
 WHOLE = {**LAST, "blocks_run": 100}
 EVENT: dict[str, Any] = {"raised": None, "reports": [], "shape": [4], "launches": [LAST], "blanked": True,
                          "seconds": 1.0}  # fmt: skip
@@ -184,6 +185,21 @@ def test_host_code_that_does_not_come_back_in_time_is_no_answer_and_is_asked_onc
         with pytest.raises(Unsupported, match="a call of that size within 60 s"):
             claimed_shape._asked(made, [tmp_path], {"blocks": 0})
     assert slow.asked == [60.0]
+
+
+@pytest.mark.parametrize(
+    ("launches", "seconds"),
+    [
+        ([WHOLE], 1.0),
+        ([{**LAST, "blocks_run": 25}], 1.0 + 3 * 1.0),
+        ([{**LAST, "blocks_run": 25, "seconds": 0.001}, {**WHOLE, "seconds": 0.9}], 1.0 + 3 * 0.001),
+        ([{**LAST, "refused": "too many threads"}], math.inf),
+        ([], 1.0),
+    ],
+)
+def test_all_blocks_take_as_long_as_those_of_each_launch_say(launches: list[dict[str, Any]], seconds: float) -> None:
+    """The time of the host's part, of memory and of whole launches is there once, however many blocks were left out."""
+    assert block_calls._whole_s({**EVENT, "launches": launches}) == pytest.approx(seconds)
 
 
 @pytest.mark.parametrize(
@@ -342,7 +358,7 @@ def test_every_block_is_run_where_a_few_say_nothing_and_there_is_time(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch,
 ) -> None:  # fmt: skip
     made, blocks_asked = target(tmp_path, ""), list[int]()
-    made.built.poisons = ("first", "second")  # type: ignore[misc, assignment]
+    made.built.poisons, made.built.limit_s = ("first", "second"), 60.0  # type: ignore[misc, assignment]
 
     def parts(*_: Any, blocks: int) -> Any:
         blocks_asked.append(blocks)

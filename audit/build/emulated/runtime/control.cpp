@@ -48,7 +48,7 @@ std::string json(const LaunchRecord& r) {
          ",\"static_shared_bytes\":" + std::to_string(r.static_shared_bytes) + ",\"threads\":" + (r.programs ? "null" : std::to_string(threads)) +
          ",\"arguments\":" + integers(r.arguments) +
          ",\"refused\":" + (r.refused.empty() ? "null" : quoted(r.refused)) + ",\"blocks_run\":" +
-         std::to_string(r.blocks_run) + ",\"atomics\":" + (r.atomics ? "true" : "false") + "}";
+         std::to_string(r.blocks_run) + ",\"seconds\":" + std::to_string(r.seconds) + ",\"atomics\":" + (r.atomics ? "true" : "false") + "}";
 }
 
 std::string json(const Report& r) {

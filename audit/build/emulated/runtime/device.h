@@ -43,6 +43,7 @@ struct LaunchRecord {
   std::size_t static_shared_bytes;
   std::string refused;  // empty: it ran
   std::uint64_t blocks_run = 0;
+  double seconds = 0.0;  // processor time of these blocks
   bool atomics = false;  // its threads did atomic operations
   std::vector<LaunchArgument> arguments;
   bool programs = false;  // of a kernel that an interpreter runs: a block of it has no threads

@@ -21,12 +21,6 @@ stack_t stack_before;
 alignas(16) char handler_stack[128 << 10];
 double deadline;  // seconds of processor time
 
-double processor_seconds() {
-  timespec now;
-  clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &now);
-  return static_cast<double>(now.tv_sec) + 1e-9 * static_cast<double>(now.tv_nsec);
-}
-
 const void* program_counter(const void* context) {
   auto& machine = static_cast<const ucontext_t*>(context)->uc_mcontext;
 #if defined(__x86_64__)
@@ -69,6 +63,12 @@ void set_timer(int microseconds) {
 }
 
 }  // namespace
+
+double processor_seconds() {
+  timespec now;
+  clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &now);
+  return static_cast<double>(now.tv_sec) + 1e-9 * static_cast<double>(now.tv_nsec);
+}
 
 void arm_faults(double seconds) {
   prepare_fault_reports();

@@ -3,6 +3,7 @@
 
 namespace cuemu {
 
+double processor_seconds();  // of this process
 void arm_faults(double seconds);
 void disarm_faults();
 

@@ -31,6 +31,7 @@ void run_blocks(const LaunchRequest& request) {
   std::uint64_t count = blocks_to_run(request);
   auto drawn = count < order.count ? drawn_blocks(grid, count) : std::vector<std::uint64_t>();
   device.launches.back().blocks_run = count;
+  double started = processor_seconds();
   for (std::uint64_t k = 0; k < count; k++) {
     auto number = drawn.empty() ? order[k] : drawn[k];
     cuemu_block_index = {static_cast<unsigned>(number % grid.x), static_cast<unsigned>(number / grid.x % grid.y),
@@ -41,6 +42,7 @@ void run_blocks(const LaunchRequest& request) {
     begin_block_check();
     run_block(request, size);
   }
+  device.launches.back().seconds = processor_seconds() - started;
 }
 
 void begin(const LaunchRequest& request) {

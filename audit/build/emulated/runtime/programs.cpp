@@ -1,6 +1,7 @@
 // Launches of kernels that Triton's interpreter runs: a program of the grid counts as a block of one thread.
 #include "programs.h"
 #include "checker.h"
+#include "faults.h"
 #include "limits.h"
 #include "memory.h"
 #include "part.h"
@@ -48,6 +49,7 @@ bool begin_programs(const char* kernel, std::uint32_t line, std::uint32_t x, std
   device.running = &launch;
   if (notes_writes()) forget_writes();
   begin_launch_check();
+  record.seconds = -processor_seconds();
   return true;
 }
 
@@ -57,6 +59,7 @@ void begin_program() {
 }
 
 void end_programs(bool kept) {
+  device.launches.back().seconds += processor_seconds();
   end_launch_check();
   device.running = nullptr;
   if (!kept) device.launches.pop_back();
