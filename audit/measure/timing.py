@@ -191,10 +191,10 @@ class Session:
             request = timing_requests.Interleaved(
                 reference=self.reference,
                 variants=tuple(
-                    self._loadable(variant, build, caches, relative=tolerance_of(self.claim, variant).relative)
+                    self._loadable(variant, build, caches, relative=tolerance_of(self.claim, variant).widest)
                     for variant, build in built.items()
                 ),
-                relative={one: tolerance_of(self.claim, f"{PREFIX}{EAGER}_{one}").relative for one in RANKS},
+                relative={one: tolerance_of(self.claim, f"{PREFIX}{EAGER}_{one}").widest for one in RANKS},
                 baselines=None if baselines is None else tuple(one for one in baselines if one not in ready),
                 compiled=tuple(ready),
                 inputs=tuple(case.inputs for case in cases),

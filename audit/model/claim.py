@@ -104,14 +104,26 @@ class Harness(Frozen):
     any_dtype: bool = False  # its check compares values alone: a result of another type of numbers is taken
 
 
+MOST_ABSOLUTE = 0.01
+"""The part of a result's rms up to which an absolute tolerance counts: with more, zeros could be right."""
+
+
 class Tolerance(Frozen):
     """An element is right when |got - want| <= relative * (|want| + rms(want)); the reason says why this number.
 
-    Zero asks for the nearest number of the result's type; `audit.run.correctness` says how fine a type can be held.
+    `absolute` is that part of a published check: where it is larger than relative * rms(want), it counts up to a
+    hundredth of rms(want), so that no small result is right whatever it is. Zero asks for the nearest number of the
+    result's type; `audit.run.correctness` says how fine a type can be held.
     """
 
     relative: NonNegativeFloat
+    absolute: NonNegativeFloat = 0.0
     reason: str
+
+    @property
+    def widest(self) -> float:
+        """The relative tolerance that allows at least as much whatever the rms."""
+        return max(self.relative, MOST_ABSOLUTE) if self.absolute else self.relative
 
 
 class Shapes(Frozen):

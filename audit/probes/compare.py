@@ -177,7 +177,9 @@ def _at(places: npt.NDArray[np.intp] | None, values: Values) -> Values:
 def _allowed(right: Right, tolerance: Tolerance, least_scale: float) -> tuple[float, float]:
     """Return the effective relative tolerance, and its scale."""
     relative = correctness.held_to(tolerance.relative, right.dtype)
-    return relative, max(least_scale, right.rms, correctness.least_scale(right.dtype, relative))
+    scale = max(least_scale, right.rms)
+    stated = correctness.scale_of(tolerance.absolute, relative, rms=scale)
+    return relative, max(scale, stated, correctness.least_scale(right.dtype, relative))
 
 
 def _of_outputs(got: Values, right: Right, tolerance: Tolerance, least_scale: Scale) -> Comparison:

@@ -123,7 +123,7 @@ def _defect(target: Target, case: Case, call: Call) -> Observed | None:
     if raised:
         return {**shape, **raised}
     want = [(one.dtype, list(one.shape)) for one in case.outputs] or [(case.dtype, list(case.expected.shape))]
-    if target.claim.harness.any_dtype:
+    if target.claim.harness.any_dtype and not _handed(target, call):
         want = _of_the_result(want, call)
     expected, got = _words(want, target.built.tensor_device), _got(target, case, call)
     if got == expected:
@@ -159,8 +159,13 @@ def _got(target: Target, case: Case, call: Call) -> str:
         return _words([(one["dtype"], one["shape"]) for one in call.outputs], event["device"])
     if returned != "Tensor":
         return f"no tensor but {returned}"
-    handed = target.claim.harness.destination in event["aliases"]
-    return _words([(case.dtype if handed else event["dtype"], event["shape"])], event["device"])
+    dtype = case.dtype if _handed(target, call) else event["dtype"]
+    return _words([(dtype, event["shape"])], event["device"])
+
+
+def _handed(target: Target, call: Call) -> bool:
+    """Return whether the result lies in the destination, whose dtype the harness chose."""
+    return target.claim.harness.destination in call.event["aliases"]
 
 
 def _refusal(target: Target, pairs: Sequence[tuple[Case, Call]]) -> Observed | None:

@@ -5,6 +5,9 @@ type, and the float64 oracle on inputs rounded to TF32, fp16 and bf16. A claim t
 if it has no more bits than rounded inputs leave, at a case where the reference has far more. Whether the values are
 right within the tolerance is the question of `agreement`; the evidence has its answer for this case.
 
+A source that names no narrower format, no approximation and no bits of a number may have another number in it than the
+task, 0.299 for 0.2989 for instance: what it loses so is a hint.
+
 Without a GPU `tl.dot` rounds float32 to TF32 where the claim names a GPU that does. Where it names none, what such a
 source keeps of declared float32 is no answer, nor is what one keeps that allows a library fewer bits.
 """
@@ -43,6 +46,12 @@ _LESS_ON_A_GPU = re.compile(
     re.IGNORECASE,
 )
 """Code whose float32 has fewer bits on a GPU than on a processor."""
+_NARROWER = re.compile(
+    r"half|float16|fp16|bf16|bfloat|tf32|mma|\bdot\b|fp8|float8|e[45]m[23]|u?int(?:8|16)|\bu?short|\bu?char|math_?mode"
+    r"|math_precision|approx|bit_cast|__float_as_|reinterpret_cast<(?:const )?u|0x[0-9a-f]{8}|\b__(?:exp|log|sin|cos|tan|pow|fdivide)\w*\(",
+    re.IGNORECASE,
+)
+"""Code that may round a number: formats of fewer bits, approximations, bits of a number."""
 _DOT = re.compile(r"\b(?:tl|language)\s*\.\s*dot\b")
 
 
@@ -68,6 +77,7 @@ def observe(target: Target) -> Observed:
         "class": kind,
         "declared": target.variant.precision,
         "within_tolerance": first.compared(target).right,
+        "rounds": any(map(_NARROWER.search, [_code(target), *_headers(target)])),
     }
 
 
@@ -79,7 +89,8 @@ def conclude(seen: Observed) -> Answer:
     if kind is None:
         return passed(f"{text}; the precisions cannot be told apart here")
     if RANK[kind] < RANK.get(declared, RANK["fp32"]):
-        return failed(f"{text}: {_named(kind)} accuracy, declared {declared}")
+        text = f"{text}: {_named(kind)} accuracy, declared {declared}"
+        return failed(text) if seen.get("rounds", True) else failed(f"{text}; the source names no such format", "hint")
     return passed(f"{text}: {_named(kind)} accuracy")
 
 
@@ -87,13 +98,26 @@ def _shown(target: Target) -> bool:
     """Return whether the device has the bits that a GPU's float32 would have in this source."""
     if target.built.tensor_device == "cuda" or target.is_reference or target.variant.precision != "fp32":
         return True
-    source = (target.reference.parent / target.variant.file).read_text(encoding="utf-8")
-    if target.variant.file.endswith(".cu"):  # another kernel of the file may have fewer bits
-        apart = parse(source).apart_from(target.claim.entry_of(target.variant))
-        source = blanked(source, [(each.start, each.end) for each in apart])
+    source = _code(target)
     if _LESS_ON_A_GPU.search(source):
         return False
     return not _DOT.search(source) or _rounds_factors(target)
+
+
+def _code(target: Target) -> str:
+    """Return the source; of a `.cu` without the other kernels of the file, which may have fewer bits."""
+    source = (target.reference.parent / target.variant.file).read_text(encoding="utf-8")
+    if not target.variant.file.endswith(".cu"):
+        return source
+    apart = parse(source).apart_from(target.claim.entry_of(target.variant))
+    return blanked(source, [(each.start, each.end) for each in apart])
+
+
+def _headers(target: Target) -> list[str]:
+    """Return the texts of the claim's other files that went into the build."""
+    folder, name = target.reference.parent, target.variant.file
+    files = [folder / one.file for one in target.built.note.reads if one.file != name]
+    return [one.read_text(encoding="utf-8", errors="replace") for one in files]
 
 
 def _rounds_factors(target: Target) -> bool:

@@ -13,6 +13,7 @@ from typing import Any
 
 import numpy as np
 
+from audit.model.claim import MOST_ABSOLUTE
 from audit.model.errors import AuditError
 
 Numbers = Any
@@ -58,6 +59,11 @@ def held_to(relative: float, dtype: str) -> float:
 def least_scale(dtype: str, relative: float) -> float:
     """Return the scale at which the tolerance equals two of the type's least numbers."""
     return FLOOR_EPSILONS * LEAST_NUMBER.get(dtype, 0.0) / relative if relative else 0.0
+
+
+def scale_of(absolute: float, relative: float, *, rms: float) -> float:
+    """Return the scale at which the tolerance equals a stated absolute one, up to MOST_ABSOLUTE of the rms."""
+    return min(absolute, MOST_ABSOLUTE * rms) / relative if relative else 0.0
 
 
 def rms(values: Numbers) -> float:

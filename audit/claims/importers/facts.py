@@ -12,6 +12,7 @@ from audit.model.claim import MOST_SIZE
 from audit.model.errors import BadInput
 
 RMS = "the absolute part counts here in units of the result's rms"
+UP_TO = "the absolute part counts here up to a hundredth of the result's rms, or in units of it"
 """What a tolerance of others, whose absolute part has the units of the result, means here."""
 
 
@@ -101,6 +102,7 @@ class Tolerance:
 
     relative: float
     reason: str
+    absolute: float = 0.0
 
 
 @dataclass(frozen=True)

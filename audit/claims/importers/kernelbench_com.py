@@ -13,7 +13,7 @@ from dataclasses import replace
 from pathlib import PurePath
 
 from audit.claims.importers import entries, joined, joined_python, loaded_files, module_task, published
-from audit.claims.importers.facts import NO_FIGURES, RMS, Claimed, Given, Imported, Original, Tolerance
+from audit.claims.importers.facts import NO_FIGURES, UP_TO, Claimed, Given, Imported, Original, Tolerance
 from audit.claims.importers.material import Material
 from audit.claims.importers.python_text import PythonText
 from audit.model import Harness
@@ -98,7 +98,7 @@ def _tolerance(material: Material, dtype: str) -> tuple[Tolerance, tuple[Origina
     values = {name: float(value) for name, value in _STATED.findall(stated) if _number(value)}
     relative = values.get(dtype) or next(iter(values.values()), None) or _DEFAULTS.get(dtype, 1e-2)
     text = f"{PROBLEM} of the problem" if values else "the default of the set for that dtype"
-    return Tolerance(relative, f"{text}, atol = rtol; {RMS}"), kept
+    return Tolerance(relative, f"{text}, atol = rtol; {UP_TO}", absolute=relative), kept
 
 
 def _number(text: str) -> bool:

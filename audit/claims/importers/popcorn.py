@@ -206,10 +206,13 @@ def _several(material: Material) -> Parts | None:
 
 
 def _stated_tolerance(text: PythonText) -> facts.Tolerance | None:
-    """Return the constant RTOL of the reference; None where there is none."""
+    """Return the constants RTOL and ATOL of the reference; None where there is no RTOL."""
     value = text.constant("RTOL")
-    sentence = f"the leaderboard's own, RTOL = {value} and ATOL of reference.py; {facts.RMS}"
-    return facts.Tolerance(float(value), sentence) if isinstance(value, float) and published.positive(value) else None
+    if not isinstance(value, float) or not published.positive(value):
+        return None
+    absolute = text.constant("ATOL")
+    sentence = f"the leaderboard's own, RTOL = {value} and ATOL of reference.py; {facts.UP_TO}"
+    return facts.Tolerance(value, sentence, float(absolute) if published.positive(absolute) else 0.0)
 
 
 def _parts(material: Material, file: str, text: PythonText) -> Parts | None:

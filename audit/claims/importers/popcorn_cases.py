@@ -13,7 +13,7 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from audit.claims.importers import entries, published, sizes
-from audit.claims.importers.facts import RMS, Original, Shapes, Tolerance
+from audit.claims.importers.facts import UP_TO, Original, Shapes, Tolerance
 from audit.claims.importers.material import Material
 from audit.claims.importers.python_text import PythonText
 from audit.model import python_text
@@ -172,7 +172,8 @@ def tolerance(text: PythonText, cases: Cases | None) -> Tolerance | None:
     sentence = f"the leaderboard's own, rtol = {used['rtol']}, atol = {used['atol']}"
     default = "" if "rtol" in given else ", the defaults of its utils.py"
     size = f" for the {elements:,} elements of the claimed shape" if grows else ""
-    return Tolerance(float(used["rtol"]), f"{sentence}{default}{size}; {RMS}")
+    absolute = float(used["atol"]) if published.positive(used["atol"]) else 0.0
+    return Tolerance(float(used["rtol"]), f"{sentence}{default}{size}; {UP_TO}", absolute)
 
 
 def of_a_property(text: PythonText) -> bool:
@@ -213,15 +214,15 @@ def _of_comparisons(text: PythonText) -> Tolerance | None:
     compared = [node for node in nodes if isinstance(node, ast.Call) and last_name(node.func) in (*EXACT, *CLOSE)]
     if not compared or of_a_property(text):
         return None
-    values = [
-        0.0 if last_name(call.func) in EXACT else {one.arg: text.value(one.value) for one in call.keywords}.get("rtol")
-        for call in compared
-    ]
+    named = [{one.arg: text.value(one.value) for one in call.keywords} for call in compared]
+    exact = [last_name(call.func) in EXACT for call in compared]
+    values = [0.0 if equal else one.get("rtol") for equal, one in zip(exact, named, strict=True)]
     known = [float(one) for one in values if isinstance(one, float | int) and 0 <= one < 1]
     if len(known) < len(values):
         return None
     reason = f"the comparisons of {CHECK}, rtol = {min(known):g}" if any(known) else f"{CHECK} asks for equal values"
-    return Tolerance(min(known), f"{reason}; {RMS.replace('the absolute', 'an absolute')}")
+    absolute = min(float(one["atol"]) if published.positive(one.get("atol")) else 0.0 for one in named)
+    return Tolerance(min(known), f"{reason}; {UP_TO.replace('the absolute', 'an absolute')}", absolute)
 
 
 def _elements(text: PythonText, cases: Cases | None) -> int | None:

@@ -30,7 +30,7 @@ _task, _config = "func_{}.py".format, "config_{}.json".format
 FORWARD, BACKWARD, FUNCTION = "forward", "backward", "forward_fn"
 ADDED = f"a function of the forward pass's arguments with the statements of {CLASS}.backward"
 FLAGS = ("-O3", "--use_fast_math")
-TOLERANCE = facts.Tolerance(1e-5, f"robust-kbench's default, atol = rtol = 1e-5; {facts.RMS}")
+TOLERANCE = facts.Tolerance(1e-5, f"robust-kbench's default, atol = rtol = 1e-5; {facts.UP_TO}", absolute=1e-5)
 
 
 def matches(material: Material) -> bool:

@@ -134,7 +134,9 @@ def _harness(harness: Harness) -> str:
 def _tolerance(imported: Imported) -> str:
     if imported.tolerance is None:
         return '# [tolerance]\n# relative = 1e-4\n# reason = "why this number"'
-    keys = {"relative": repr(imported.tolerance.relative), "reason": quoted(imported.tolerance.reason)}
+    keys = {"relative": repr(imported.tolerance.relative)}
+    keys |= {"absolute": repr(imported.tolerance.absolute)} if imported.tolerance.absolute else {}
+    keys |= {"reason": quoted(imported.tolerance.reason)}
     return _table("[tolerance]", keys)
 
 
