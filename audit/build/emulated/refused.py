@@ -9,7 +9,7 @@ from audit.model.errors import CompileError
 from audit.review.cuda_source import CudaSource
 
 _WARP_SIZE = re.compile(r"(?<![.\w])(?<!->)warpSize\b")
-_OWN_WARP_SIZE = re.compile(r"#\s*define\s+warpSize\b|\b\w+\s+warpSize\s*[={(;,)]")
+_OWN_WARP_SIZE = re.compile(r"#\s*define\s+warpSize\b|\b(?!return\b)\w+\s+warpSize\s*[={(;,)]")
 _UNROLLED = re.compile(r"^[ \t]*#[ \t]*pragma[ \t]+unroll[ \t(]+(?P<name>[A-Za-z_]\w*)", re.MULTILINE)
 
 
