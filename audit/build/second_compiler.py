@@ -55,6 +55,8 @@ INLINE_HEADERS = "#include <torch/types.h>\n#include <cuda.h>\n#include <cuda_ru
 
 UNBOUND = "error: the source binds no function for Python: it has no PYBIND11_MODULE and no TORCH_LIBRARY"
 """The log of a source that compiles, but has no function to load."""
+HOST_WARP_SIZE = "error: host code uses warpSize: undefined symbol: __device_builtin_variable_warpSize"
+"""The log of a source that nvcc 13.0 compiles, and whose library Python cannot import, as an H200 answered."""
 BINDING = re.compile(r"PYBIND11_MODULE|TORCH_LIBRARY|PyInit_|RegisterOperators")
 """The bindings by which Python finds a function in a library; comments count too."""
 
@@ -80,8 +82,8 @@ def refusal_of(
     are the claim's macros and include folders."""
     if variant.role != "claimed" or note.outcome != "does not compile" or STOPPED.search(note.log):
         return None
-    if note.log == UNBOUND:
-        return Refusal("Python's import", UNBOUND)
+    if note.log in (UNBOUND, HOST_WARP_SIZE):
+        return Refusal("Python's import", note.log)
     if kind == "cuda":
         return of_torch(note.log) if note.header_set == HEADER_SET else None
     return of_nvcc(source, compute_capability=variant.compute_capability, flags=flags)

@@ -48,7 +48,8 @@ _LESS_ON_A_GPU = re.compile(
 """Code whose float32 has fewer bits on a GPU than on a processor."""
 _NARROWER = re.compile(
     r"half|float16|fp16|bf16|bfloat|tf32|mma|\bdot\b|fp8|float8|e[45]m[23]|u?int(?:8|16)|\bu?short|\bu?char|math_?mode"
-    r"|math_precision|approx|bit_cast|__float_as_|reinterpret_cast<(?:const )?u|0x[0-9a-f]{8}|\b__(?:exp|log|sin|cos|tan|pow|fdivide)\w*\(",
+    r"|math_precision|approx|bit_cast|__float_as_|reinterpret_cast<(?:const )?u|0x[0-9a-f]{8}"
+    r"|\b__(?:exp|log|sin|cos|tan|pow|fdivide)\w*\(",
     re.IGNORECASE,
 )
 """Code that may round a number: formats of fewer bits, approximations, bits of a number."""

@@ -44,12 +44,14 @@ CLASSES: Mapping[tuple[str, ...], Sequence[tuple[str, str]]] = {
         ("the claimed size launches none of the source's kernels", r"launches none of the source's kernels"),
         ("none of the source's kernels runs", r"^kernels_ran: "),
     ),
+    ("reduced precision",): (("fewer bits than the declared type has", r"^precision: "),),
     ("vacuous",): (("the task takes trivial candidates for right", r""),),
     ("cannot be built",): (
         ("no function is bound for Python", r"binds no function for Python"),
         ("more constant memory than there is", r"too much global constant data"),
         ("a name is not declared", r"identifier .* is undefined|must be a class or namespace name|is not a template"),
         ("no member of that name", r"has no member|has no field"),
+        ("a size that is no constant", r"must have a constant value"),
         ("no overload fits, or several do", r"more than one instance|no instance of|no operator|no suitable|ambiguous"),
         ("a form that torch or CUDA no longer takes", r"DeprecatedTypeProperties|ScalarTypeToCPPType|__v\d+::"),
         (

@@ -32,7 +32,7 @@ MEANINGS = {
     "mistimed": "work goes on after the call has returned, where a timer does not see it",
     "overstated": "a library or torch does the work, or the claimed size launches none of the source's kernels",
     "vacuous": "the task takes a trivial candidate, such as zeros, for right",
-    "cannot be built": "nvcc 13 with the headers of torch 2.11 or later refuses it, or it binds no function for Python",
+    "cannot be built": "nvcc 13 with the headers of torch 2.11 or later refuses it, or Python cannot import it",
     "no answer": "the emulated device cannot tell ([why](failures.md#causes))",
 }
 ON_GPU = {"wrong": ", on a GPU too", **{name: f", on a GPU {name}" for name in committed.SOUND_ON_GPU}}

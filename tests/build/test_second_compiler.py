@@ -178,13 +178,21 @@ def test_only_the_second_compiler_makes_it_a_verdict(
     assert any("nvcc 13.0.88 refuses it" in text for text in verdict.reasons) is refuses
 
 
-def test_a_source_that_binds_nothing_for_python_cannot_be_built(tmp_path: Path) -> None:
+@pytest.mark.parametrize(
+    ("own", "said"),
+    [
+        ("", "the source binds no function for Python"),
+        ("int lanes() { return warpSize; }\n", "host code uses warpSize: undefined symbol"),
+    ],
+)
+def test_a_source_that_python_cannot_import_cannot_be_built(own: str, said: str, tmp_path: Path) -> None:
     folder = Path(shutil.copytree(claims.KERNELS / "library_call", tmp_path / "library_call"))
     text = (folder / "claim.toml").read_text(encoding="utf-8")
     head, claimed, *_ = text.split("[[variant]]")
     (folder / "claim.toml").write_text(f"{head}[[variant]]{claimed}", encoding="utf-8")
-    (folder / "claimed.cu").write_text(GOOD, encoding="utf-8")
+    published = (folder / "claimed.cu").read_text(encoding="utf-8")
+    (folder / "claimed.cu").write_text(published + own if own else GOOD, encoding="utf-8")
     assert cli.main(["run", str(folder), "--device", "emulated", "--out", str(tmp_path / "out")]) == 0
     verdict = store.read(tmp_path / "out" / "record.json").verdict
     assert verdict.name == "cannot be built"
-    assert "Python's import refuses it: error: the source binds no function for Python" in verdict.reasons[0]
+    assert f"Python's import refuses it: error: {said}" in verdict.reasons[0]

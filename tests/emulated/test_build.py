@@ -11,6 +11,7 @@ import pytest
 from audit.build.emulated import preprocess
 from audit.build.emulated.build import build
 from audit.build.emulated.compiler_log import next_header_set
+from audit.build.second_compiler import HOST_WARP_SIZE
 from audit.model.errors import BadInput, CompileError, Unsupported
 from tests.emulated.child import run
 
@@ -240,6 +241,66 @@ def test_bad_sources(tmp_path):
     (tmp_path / "latin.cu").write_bytes(b"// caf\xe9\n")
     with pytest.raises(BadInput, match="not UTF-8 at byte 6"):
         build(tmp_path / "latin.cu")
+
+
+@pytest.mark.parametrize("name", ["__fmaxf", "__log1pf", "__fabs"])
+def test_a_name_that_the_c_library_keeps_to_itself_does_not_compile(name, tmp_path):
+    """g++ finds its declaration in the C library's headers; nvcc 13.0: `identifier "__fmaxf" is undefined in device
+    code`."""
+    called = f"{name}(in[i], 0.0f)" if "max" in name else f"{name}(in[i])"
+    path = source(tmp_path, SMALL.replace("FACTOR * in[i]", called))
+    with pytest.raises(CompileError) as caught:
+        build(path)
+    assert caught.value.log == f"error: line 5: {name} is no function of device code, so nvcc refuses this source"
+
+
+@pytest.mark.parametrize("header", ["", "#include <ATen/cuda/CUDAContext.h>\n", "#include <c10/cuda/CUDAStream.h>\n"])
+def test_the_names_of_torch_for_cuda_need_one_of_their_headers(header, tmp_path):
+    """nvcc 13.0 with the headers of torch: `namespace "at::cuda" has no member "getCurrentCUDAStream"`."""
+    path = source(tmp_path, header + SMALL.replace("<<<1, 64>>>", "<<<1, 64, 0, at::cuda::getCurrentCUDAStream()>>>"))
+    if header:
+        assert build(path).header_set == "micro"
+    else:
+        with pytest.raises(CompileError, match=r"getCurrentCUDAStream.* is not a member of .*at::cuda"):
+            build(path)
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "log"),
+    [
+        ("<<<1, 64>>>", "<<<1, 2 * warpSize>>>", HOST_WARP_SIZE),
+        ("  int i = ", "#define TIMES 4\n#pragma unroll TIMES\n  for (int j = 0; j < n; ++j) {}\n  int i = ",
+         "error: line 5: #pragma unroll TIMES: nvcc expands no macro there, so it refuses this"),
+    ],
+)  # fmt: skip
+def test_words_that_nvcc_alone_refuses_do_not_compile(old, new, log, tmp_path):
+    with pytest.raises(CompileError) as caught:
+        build(source(tmp_path, SMALL.replace(old, new)))
+    assert caught.value.log == log
+
+
+@pytest.mark.parametrize(
+    ("old", "new"),
+    [
+        ("<<<1, 64>>>", "<<<1, 2 * at::cuda::getCurrentDeviceProperties()->warpSize>>>"),
+        ("  auto out", "  const int warpSize = 32;\n  auto out"),
+        ("  int i = ", "  int lane = threadIdx.x % warpSize;\n  int i = lane - lane + "),
+        (
+            "  int i = ",
+            "  constexpr int TIMES = 4;\n#pragma unroll TIMES\n  for (int j = 0; j < n; ++j) {}\n  int i = ",
+        ),
+    ],
+)
+def test_words_that_nvcc_takes_too_compile(old, new, tmp_path):
+    build(source(tmp_path, "#include <ATen/cuda/CUDAContext.h>\n" + SMALL.replace(old, new)))
+
+
+def test_a_size_of_dynamic_shared_memory_is_a_constant_expression(tmp_path):
+    """nvcc 13.0: `expression must have a constant value`."""
+    kernel = "  extern __shared__ float held[64];\n  held[threadIdx.x] = 1;\n  int i = "
+    build(source(tmp_path, SMALL.replace("  int i = ", kernel)))
+    with pytest.raises(CompileError):
+        build(source(tmp_path, SMALL.replace("  int i = ", kernel.replace("64", "blockDim.x"))))
 
 
 def test_what_is_not_modelled_is_refused_by_name(tmp_path):

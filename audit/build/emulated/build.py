@@ -17,7 +17,7 @@ from typing import Any
 
 from audit.build import dependencies
 from audit.build.cache import cache_folder, fingerprint, made
-from audit.build.emulated import compiler_log, imports, prepared, preprocess, ptx, rewrite, toolchain
+from audit.build.emulated import compiler_log, imports, prepared, preprocess, ptx, refused, rewrite, toolchain
 from audit.build.emulated.prepared import HeaderSet
 from audit.build.emulated.preprocess import COMPILES, OWN, TEXT
 from audit.build.settings import DEVICE_PREFIX
@@ -38,7 +38,7 @@ _CLOCKS = ("clock_gettime", "gettimeofday", "time", "clock", "nanosleep", *_CHRO
 _WRAPS = "-Wl," + ",".join(f"--wrap={name}" for name in (*_COPIES, *_CLOCKS))
 _LIBRARIES = ("-lstdc++", "-lm", "-lgcc_s", "-lgcc", "-lc")
 _LINK = ("-shared", "-nodefaultlibs", "-Wl,-z,relro,-z,now,--as-needed", _WRAPS, *_LIBRARIES)
-_RECIPE = "7"  # part of every cache key; counts changes to the way this module calls the compiler
+_RECIPE = "8"  # part of every cache key; counts changes to the way this module calls the compiler
 
 _REGISTERED = re.compile(r"\bTORCH_LIBRARY(?:_FRAGMENT|_IMPL)?\s*\(")
 _BOUND = re.compile(r"\b(?:PYBIND11_MODULE|PyInit_\w+)")
@@ -91,6 +91,7 @@ def build(
     source = parse(text)
     for construct in unsupported(source):
         raise Unsupported(construct.construct, line=construct.line)
+    refused.require_device_words(source)
     if (registered := _REGISTERED.search(source.masked)) and not _BOUND.search(source.masked):
         raise Unsupported("a function that TORCH_LIBRARY alone registers", line=source.line_of(registered.start()))
     prefix = prepared.sources().prefix
@@ -205,6 +206,10 @@ class _Job:
         if found := preprocess.refused(words, python=header_set != "micro"):
             raise Unsupported(found[0], line=found[1])
 
+    def _reserved(self, library: Path) -> str:
+        name = imports.reserved(library)
+        return refused.reserved(name, self._source) if name else ""
+
     def _check_imports(self, library: Path, header_set: HeaderSet) -> None:
         if found := imports.refused(library, prefix=prepared.sources().prefix, python=header_set != "micro"):
             name, why = found
@@ -219,7 +224,7 @@ class _Job:
         arguments = [*self._flags(header_set), *COMPILES, *_LINK, "-o", "kernel.so"]
         succeeded, log = toolchain.compile_file(arguments, folder=unfinished, reads=[header.parent])
         library = unfinished / "kernel.so"
-        if not succeeded or (log := _too_many_constants(library)):
+        if not succeeded or (log := _too_many_constants(library) or self._reserved(library)):
             raise CompileError(log, header_set=header_set)
         self._check_imports(library, header_set)
         note: dict[str, Any] = {

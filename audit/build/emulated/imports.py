@@ -34,7 +34,9 @@ _MATHEMATICS = """
     log2 logb lrint lround modf nan nearbyint nextafter pow remainder remquo rint round scalbln scalbn sin sincos sinh
     sqrt tan tanh tgamma trunc y0 y1 yn
 """
-_NAMES = frozenset(_C.split()) | {f"{name}{kind}" for name in _MATHEMATICS.split() for kind in ("", "f", "l")}
+_FUNCTIONS = frozenset(f"{name}{kind}" for name in _MATHEMATICS.split() for kind in ("", "f", "l"))
+_NAMES = frozenset(_C.split()) | _FUNCTIONS
+_EXPORTED = re.compile(r"__is(?:nan|inf)[fl]?")
 _FAMILIES = re.compile(
     r"(?:mem|str|wcs|wmem)(?:chr|cmp|coll|cpy|cspn|dup|error|len|move|ncasecmp|casecmp|ncat|cat|ncmp|ncpy|ndup|nlen|pbrk|rchr|set|spn|"
     r"str|tok|tok_r|xfrm)|(?:is|to)(?:w?(?:alnum|alpha|blank|cntrl|digit|graph|lower|print|punct|space|upper|xdigit))|"
@@ -99,6 +101,16 @@ def refused(library: Path, *, prefix: str, python: bool = False) -> tuple[str, s
     except (struct.error, IndexError, ValueError) as error:
         raise ValueError(f"{library.name}: not read as an ELF file: {error}") from error
     return None
+
+
+def reserved(library: Path) -> str | None:
+    """Return a name that the C library declares and keeps to itself, as `__fmaxf`, if the library needs one.
+
+    nvcc takes it for a function of the host, and refuses device code that calls it.
+    """
+    needed = (one.name for one in _symbols(library.read_bytes(), _DYNAMIC) if not one.defined)
+    own = (name for name in needed if name.removeprefix("__") in _FUNCTIONS)
+    return next((name for name in own if name.startswith("__") and not _EXPORTED.fullmatch(name)), None)
 
 
 def holds_cxx_library(library: Path) -> bool:

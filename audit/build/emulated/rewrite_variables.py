@@ -85,6 +85,8 @@ def _dynamic(declaration: SharedDeclaration, index: int, suffix: str, *, by_copy
     name, dims = declaration.names_and_dims[index]
     element = _element(declaration, index)
     before = f"extern {element} {DYNAMIC}{'##' if '##' in suffix else ''}{name}{dims}"
+    if outer := dims.partition("]")[0].strip("[ "):
+        before += f"; static_assert(sizeof(char[{outer}]) >= 0)"  # a constant expression, or nvcc refuses it
     if inner := dims.partition("]")[2].strip():
         before += f"; typedef {element} cuemu_type_{suffix}{inner}"
         element = f"cuemu_type_{suffix}"

@@ -5,4 +5,4 @@
 #include <pybind11/stl.h>
 #include "cuemu/device.h"
 #include "cuemu/half.h"
-#include "cuemu/torch_cuda.h"
+#include "cuemu/torch_check.h"

@@ -5,5 +5,5 @@
 #include "cuemu/torch_micro.h"
 #include "cuemu/device.h"
 #include "cuemu/half.h"
-#include "cuemu/torch_cuda.h"
+#include "cuemu/torch_check.h"
 #include "cuemu/bind.h"

@@ -1,6 +1,7 @@
 // Only here: without it torch::cuda is at::cuda, which has other functions.
 #pragma once
-#include "cuemu/torch_cuda.h"
+#include <cstddef>
+#include <cstdint>
 
 namespace torch::cuda {
 inline void synchronize(std::int64_t = -1) {}
