@@ -35,6 +35,13 @@ def test_constants_are_folded(expression: str, value: object) -> None:
     assert source.constant_result("get_init_inputs") == value
 
 
+def test_what_only_a_program_runs_is_no_part_of_the_source() -> None:
+    text = 'import torch\ny = torch.relu(x)\nif __name__ == "__main__":\n    torch.cuda.Event()\n'
+    assert [name for name, _ in PythonSource(text).calls] == ["torch.relu"]
+    elsewhere = text.replace('__name__ == "__main__"', "torch.cuda.is_available()")
+    assert "torch.cuda.Event" in [name for name, _ in PythonSource(elsewhere).calls]
+
+
 @pytest.mark.parametrize(
     "expression",
     [

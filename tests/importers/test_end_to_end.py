@@ -56,6 +56,20 @@ def test_a_float32_result_beside_a_float64_reference_is_as_the_check_takes_it(
     assert outcomes(record)["contract"] == ("fail" if compares else "pass")
 
 
+def test_a_float32_destination_beside_a_float64_reference_is_taken(tmp_path: Path) -> None:
+    files = {one: text.replace("x, w = data", "x, w, y = data") for one, text in published.FORMATS["popcorn"].items()}
+    reference = files["reference__py"].replace("relu(x * w)", "relu(x * w).double()")
+    made = 'return x, torch.randn(features, device="cuda", generator=gen)'
+    assert made in reference
+    reference = reference.replace(made, made + ", torch.empty_like(x)")
+    submission = files["submission__py"].replace("return module.scaled(x, w)", "return y.copy_(module.scaled(x, w))")
+    changed = {"reference__py": reference, "submission__py": submission, "utils__py": UTILS.replace("TAKEN", "True")}
+    record = audited(published.write(tmp_path / "source", **(files | changed)), tmp_path)
+    assert record.claim.statement.harness.destination == 2 and record.claim.statement.harness.any_dtype
+    assert outcomes(record)["contract"] == "pass"
+    assert record.verdict.name == "no defect found"
+
+
 UTILS = """import torch
 
 

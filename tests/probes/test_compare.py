@@ -40,6 +40,23 @@ def test_one_bad_element_is_wrong_and_named(bad: float) -> None:
     assert result.evidence()["got"] == number(bad)
 
 
+@pytest.mark.parametrize(
+    ("unit", "off", "right"),
+    [
+        (0.5, 1.4e-4, True),  # the published check allows 1e-4 + 1e-4 * |want|, here 1.5e-4
+        (0.5, 1.6e-4, False),
+        (1e-3, 9e-6, True),  # a hundredth of the rms
+        (1e-3, 1.3e-5, False),
+        (100.0, 1.9e-2, True),  # the rms is more
+    ],
+)
+def test_a_stated_absolute_part_counts_up_to_a_hundredth_of_the_rms(unit: float, off: float, right: bool) -> None:
+    want = unit * np.array([1.0, -1.0, 1.0, -1.0])
+    stated = TOLERANCE.model_copy(update={"absolute": 1e-4})
+    assert compared(want + off, want, stated).right is right
+    assert compared(want + min(off, 1.9e-4 * unit), want).right
+
+
 def test_tolerance_scales_with_the_values_and_not_with_their_unit() -> None:
     off = WANT * (1 + 5e-5)
     assert compared(off, WANT).right

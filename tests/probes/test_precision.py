@@ -2,7 +2,7 @@
 
 import pytest
 
-from audit.probes.precision import LEAST_GAP_BITS, MARGIN_BITS, MOST_BITS, class_of
+from audit.probes.precision import _NARROWER, LEAST_GAP_BITS, MARGIN_BITS, MOST_BITS, class_of, conclude
 
 MATRIX_PRODUCT = {"fp32": 22.5, "tf32": 11.9, "fp16": 11.9, "bf16": 8.9}
 
@@ -36,3 +36,32 @@ def test_a_reference_that_casts_its_result_to_half_is_no_finer_yardstick_than_ha
     exact = {"fp32": 53.0, "tf32": 9.25, "fp16": 9.25, "bf16": 9.25}
     assert class_of(9.3, exact, most=MOST_BITS["bfloat16"]) is None
     assert class_of(9.3, exact) == "bf16", "as a float32 result it would be"
+
+
+@pytest.mark.parametrize(
+    ("code", "rounds"),
+    [
+        ("y[i] = 0.299f * r + 0.587f * g + 0.114f * b;", False),
+        ("float4 v = *reinterpret_cast<const float4*>(x); y[i] = __fmaf_rn(a, b, c);", False),
+        ("const half narrow = __float2half(x[index]);", True),
+        ("y[i] = __expf(x[i]);", True),
+        ('asm("tanh.approx.f32 %0, %1;" : "=f"(y) : "f"(x));', True),
+        ("y[i] = __uint_as_float(__float_as_uint(x[i]) & 0xffffe000);", True),
+        ("torch.backends.cuda.matmul.allow_tf32 = True", True),
+    ],
+)
+def test_a_source_without_a_narrower_format_gets_a_hint_for_its_bits(code: str, rounds: bool) -> None:
+    """Coefficients of three digits where the task has four leave as many bits as fp16 does."""
+    assert bool(_NARROWER.search(code)) is rounds
+    seen = {
+        "shape": {"size": 256},
+        "bits": 13.2,
+        "bits_of": {"fp32": 24.4, "tf32": 12.9, "fp16": 12.9, "bf16": 9.9},
+        "class": "tf32",
+        "declared": "fp32",
+        "rounds": rounds,
+    }
+    answered = conclude(seen)
+    assert (answered.outcome, answered.grade) == ("fail", "proved" if rounds else "hint")
+    del seen["rounds"]
+    assert conclude(seen).grade == "proved", "as older records have it"

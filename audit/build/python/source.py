@@ -24,11 +24,13 @@ TRITON_JIT = "triton.jit"
 
 
 class PythonSource:
-    """A parsed source, which is not run. Raises CompileError: it is not Python; Unsupported: it nests too deeply."""
+    """A parsed source, which is not run, without what only a program runs (`__name__ == "__main__"`). Raises
+    CompileError: it is not Python; Unsupported: it nests too deeply."""
 
     def __init__(self, text: str) -> None:
         try:
             self._tree = python_text.module(text)
+            self._tree.body = [one for one in self._tree.body if not _is_program(one)]
             self._constants = Constants(self._tree)
         except (SyntaxError, ValueError) as error:
             line = getattr(error, "lineno", None) or 0
@@ -146,6 +148,10 @@ def _constant(node: ast.expr, constants: Constants, *, what: str) -> Any:
         raise Unsupported(f"{what} not made of constants", line=error.line) from error
     except RecursionError as error:
         raise Unsupported(f"{what} put together from this many pieces", line=node.lineno) from error
+
+
+def _is_program(node: ast.stmt) -> bool:
+    return isinstance(node, ast.If) and ast.unparse(node.test) in ("__name__ == '__main__'", "'__main__' == __name__")
 
 
 def _imports(tree: ast.Module) -> dict[str, tuple[str, int]]:
