@@ -138,7 +138,7 @@ def _defect(target: Target, case: Case, call: Call) -> Observed | None:
 
 def _of_the_result(want: list[tuple[str, list[int]]], call: Call) -> list[tuple[str, list[int]]]:
     """Return the reference's outputs, each in the dtype of the call's where both are numbers."""
-    dtypes = [one["dtype"] for one in call.outputs or [call.event]]
+    dtypes = [one.get("dtype", "") for one in call.outputs or [call.event]]  # no tensor has none
     if len(dtypes) != len(want):
         return want
     return [(got if {got, due} <= NUMBERS else due, sizes) for got, (due, sizes) in zip(dtypes, want, strict=True)]
@@ -165,7 +165,7 @@ def _got(target: Target, case: Case, call: Call) -> str:
 
 def _handed(target: Target, call: Call) -> bool:
     """Return whether the result lies in the destination, whose dtype the harness chose."""
-    return target.claim.harness.destination in call.event["aliases"]
+    return target.claim.harness.destination in call.event.get("aliases", ())
 
 
 def _refusal(target: Target, pairs: Sequence[tuple[Case, Call]]) -> Observed | None:

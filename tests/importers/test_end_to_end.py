@@ -56,6 +56,17 @@ def test_a_float32_result_beside_a_float64_reference_is_as_the_check_takes_it(
     assert outcomes(record)["contract"] == ("fail" if compares else "pass")
 
 
+def test_no_tensor_is_no_result_of_any_dtype(tmp_path: Path) -> None:
+    changed = {
+        "submission__py": "def custom_kernel(data):\n    return 3\n",
+        "utils__py": UTILS.replace("TAKEN", "True"),
+    }
+    record = audited(published.write(tmp_path / "source", **(published.FORMATS["popcorn"] | changed)), tmp_path)
+    assert record.claim.statement.harness.any_dtype
+    assert record.verdict.name == "wrong"
+    assert "no tensor but int" in record.verdict.reasons[0]
+
+
 def test_a_float32_destination_beside_a_float64_reference_is_taken(tmp_path: Path) -> None:
     files = {one: text.replace("x, w = data", "x, w, y = data") for one, text in published.FORMATS["popcorn"].items()}
     reference = files["reference__py"].replace("relu(x * w)", "relu(x * w).double()")
