@@ -53,6 +53,7 @@ _NARROWER = re.compile(
     re.IGNORECASE,
 )
 """Code that may round a number: formats of fewer bits, approximations, bits of a number."""
+_COMMENT = re.compile(r"//[^\n]*|/\*.*?\*/", re.DOTALL)
 _DOT = re.compile(r"\b(?:tl|language)\s*\.\s*dot\b")
 
 
@@ -78,7 +79,7 @@ def observe(target: Target) -> Observed:
         "class": kind,
         "declared": target.variant.precision,
         "within_tolerance": first.compared(target).right,
-        "rounds": any(map(_NARROWER.search, [_code(target), *_headers(target)])),
+        "rounds": any(map(_may_round, [_code(target), *_headers(target)])),
     }
 
 
@@ -112,6 +113,10 @@ def _code(target: Target) -> str:
         return source
     apart = parse(source).apart_from(target.claim.entry_of(target.variant))
     return blanked(source, [(each.start, each.end) for each in apart])
+
+
+def _may_round(source: str) -> bool:
+    return _NARROWER.search(_COMMENT.sub("", source)) is not None
 
 
 def _headers(target: Target) -> list[str]:
