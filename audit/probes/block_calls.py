@@ -81,8 +81,9 @@ def _whole_s(event: dict[str, Any]) -> float:
     """Return the expected seconds of a call with all blocks; infinite where it did not end, or a launch was refused."""
     if event["raised"] or _stopped(event) or any(one["refused"] for one in event["launches"]):
         return math.inf
-    more = (one["seconds"] * (math.prod(one["grid"]) / max(1, one["blocks_run"]) - 1) for one in event["launches"])
-    return float(event["seconds"]) + sum(more)
+    left_out = ((one, math.prod(one["grid"]) / max(1, one["blocks_run"]) - 1) for one in event["launches"])
+    seconds: float = event["seconds"] + sum(one["seconds"] * times for one, times in left_out)
+    return seconds
 
 
 def faulted(event: dict[str, Any]) -> bool:

@@ -12,17 +12,19 @@ its blocks can be run, every question is asked there.
 
 from __future__ import annotations
 
+import math
 from dataclasses import replace
 
-from audit.claims.shapes.counting import counts, kept_of
+from audit.claims.shapes.counting import MOST_WORK, counts, kept_of
 from audit.claims.shapes.numbers import of_claim
 from audit.model import Finding, Shape
 from audit.model.errors import AuditError
-from audit.probes import claimed_launches, claimed_shape
+from audit.probes import claimed_launches, claimed_shape, variations
 from audit.probes.answer import Observed
 from audit.probes.cases import Case
 from audit.probes.claimed_shape import Launched
 from audit.probes.target import Target
+from audit.run import requests
 
 MOST_LISTED = 4
 
@@ -62,15 +64,37 @@ def decided_by(target: Target, asked: Finding, smaller: Finding) -> Target | Non
 
 def smaller_cases(target: Target, *, distribution: str | None = None) -> dict[str, Case]:
     """Return the cases, as `claimed_shape.cases_of`, of the importer's first candidate: a smaller shape, or the claimed
-    one. Empty where that does not count for the claim, or another case does. Raises Unsupported: the result takes too
-    long."""
+    one. Empty where that does not count for the claim, or another case does. Where the claim states what fits the
+    device, those of the largest shape of an imported task that fits for one call. Raises Unsupported: the result takes
+    too long."""
     shapes = target.claim.shapes
-    if any(case.counts for case in target.cases) or shapes.emulated_by != "importer":
+    if shapes.emulated_by == "claim":
+        stated = _largest_stated(target)
+        return (
+            {} if stated is None else claimed_shape.made_once(target, stated, distribution, others=True, scope="stated")
+        )
+    if any(case.counts for case in target.cases):
         return {}
     shape = shapes.emulated[0]
     if not counts(shape, shapes, of_claim(target.claim, target.reference.parent)) or unlike(target, shape) is not None:
         return {}
     return claimed_shape.made_once(target, shape, distribution, others=True, scope="kept")
+
+
+def _largest_stated(target: Target) -> Shape | None:
+    """Return the largest shape of the claim whose work is within that of a smaller shape's call, and larger than all
+    that were asked; None where there is none, or the task does not say its work."""
+    asked = max((math.prod(case.shape.values()) for case in target.cases), default=0)
+    larger = [one for one in target.claim.shapes.others if math.prod(one.values()) > asked]
+    every = sorted(larger, key=lambda one: math.prod(one.values()), reverse=True)
+    if not every:
+        return None
+    request = requests.Work(reference=target.reference, shapes=tuple(every), most=MOST_WORK)
+    reply = target.workers.call(request, limit_s=variations.LIMIT_S)
+    if not reply.finished:
+        return None
+    work = [event["work"] for event in reversed(reply.events)]
+    return next((one for one, amount in zip(every, work, strict=True) if amount and amount <= MOST_WORK), None)
 
 
 def unlike(target: Target, shape: Shape) -> Observed | None:

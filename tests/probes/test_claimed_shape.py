@@ -52,7 +52,7 @@ EVENT: dict[str, Any] = {"raised": None, "reports": [], "shape": [4], "launches"
 def target(tmp_path: Path, source: str, *, cases: tuple[Case, ...] = ()) -> Target:
     (tmp_path / "claimed.cu").write_text(source, encoding="utf-8")
     made = SimpleNamespace(
-        claim=SimpleNamespace(shapes=SimpleNamespace(claimed=SHAPE, emulated_by="claim")),
+        claim=SimpleNamespace(shapes=SimpleNamespace(claimed=SHAPE, emulated_by="claim", others=())),
         variant=SimpleNamespace(name="claimed", file="claimed.cu"),
         built=SimpleNamespace(tensor_device="cpu", settings=lambda **_: None),
         reference=tmp_path / "reference.py",

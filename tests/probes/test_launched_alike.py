@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any, cast
@@ -19,6 +20,7 @@ from audit.probes.cases import Case
 from audit.probes.claimed_shape import Launched
 from audit.probes.references import References
 from audit.probes.target import Target
+from audit.run import requests
 
 CLAIMED, KEPT, COARSE = {"D": 16384}, {"D": 1024}, {"D": 16}
 SOURCE = "int threads = D / 4 < 1024 ? D / 4 : 1024; k<<<16, threads>>>(x);"
@@ -116,6 +118,31 @@ def test_the_first_candidate_is_not_run_whole_where_it_launches_other_blocks(
     assert launched_alike.smaller_cases(made) == {}
     launching(monkeypatch, here=[HERE], claimed=[HERE])
     assert launched_alike.smaller_cases(made)
+
+
+@pytest.mark.parametrize(
+    ("work", "chosen"),
+    [
+        ({4096: None, 256: 20_000_000, 128: 2_500_000}, 256),
+        ({4096: None, 256: 40_000_000, 128: 2_500_000}, 128),
+        ({4096: None, 256: None, 128: None}, None),
+    ],
+)
+def test_the_largest_stated_shape_that_fits_is_run_whole_where_the_claimed_one_gives_no_answer(
+    work: dict[int, int | None], chosen: int | None, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    made = target(tmp_path, "stated", by="claim")
+    made.claim.shapes.others = tuple({"D": size} for size in (128, 4096, 8, 256))  # type: ignore[misc]
+
+    class Weighing:
+        def call(self, request: requests.Work, **_: float) -> Any:
+            assert [one["D"] for one in request.shapes] == [4096, 256, 128], "8 is less than the 16 that was asked"
+            events = [{"work": work[one["D"]]} for one in reversed(request.shapes)]
+            return SimpleNamespace(finished=True, events=events)
+
+    made = replace(made, workers=cast(Any, Weighing()))
+    monkeypatch.setattr(claimed_shape, "made_once", lambda _, shape, *__, scope, **___: {scope: shape})
+    assert launched_alike.smaller_cases(made) == ({} if chosen is None else {"stated": {"D": chosen}})
 
 
 class Wrong:
