@@ -12,7 +12,7 @@ import numpy as np
 import pytest
 
 from audit.claims.shapes.counting import Scope
-from audit.model import Finding, Shape
+from audit.model import Finding, Harness, Shape
 from audit.model.errors import Unsupported
 from audit.probes import answer, claimed_shape, contract
 from audit.probes.answer import Answer, Observed, failed, passed
@@ -123,9 +123,7 @@ class Answering:
         self.made = [Call(event, Path("x")) for _, event in found]
         self.variant = SimpleNamespace(name="claimed")
         self.built = SimpleNamespace(tensor_device="cpu")
-        self.claim = SimpleNamespace(
-            harness=SimpleNamespace(destination=None), shapes=SimpleNamespace(claimed={"N": 128})
-        )
+        self.claim = SimpleNamespace(harness=Harness(), shapes=SimpleNamespace(claimed={"N": 128}))
         self.is_reference = False
 
     plain = Mode("poison_nan")

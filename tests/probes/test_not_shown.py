@@ -48,7 +48,7 @@ def target(
     (folder / name).write_text(source)
     found = SimpleNamespace(
         variant=SimpleNamespace(name="claimed", file=name, precision=declared),
-        built=SimpleNamespace(tensor_device=device, settings=lambda **_: settings),
+        built=SimpleNamespace(tensor_device=device, settings=lambda **_: settings, note=SimpleNamespace(reads=())),
         _compared={},
         tolerance=Tolerance(relative=1e-2, reason="a test"),
         reference=folder / "reference.py",
