@@ -151,22 +151,22 @@ def _ran(  # noqa: PLR0913  # what the two commands do not share
             raise BadInput(f"{out}: cannot be written ({os.strerror(errno.ENOSPC)}); {there}; make room, or --out")
         run = Run(collection, out, resume=resume, seed=seed, progress=Progress())
         write = partial(_summarise, run, out, stages, about)
-        try:
-            with _terminated():
+        with _terminated():  # until all is said: a signal may come twice
+            try:
                 work(run, lock)
-        except KeyboardInterrupt:
-            write()
-            done = sum(one.state in ENDED for one in run.items.values())
-            terminal.warn(f"interrupted: {done} of {len(run.items)} finished; go on with --resume")
-            return state.EXIT_CODES["not run"]
-        except (AuditError, OSError) as error:
-            with suppress(AuditError):  # the reason why the run stopped matters more than a page
+            except KeyboardInterrupt:
                 write()
-            if isinstance(error, AuditError):
-                raise
-            what = "no space is left" if error.errno == errno.ENOSPC else f"cannot be written ({error.strerror})"
-            kept = "what has finished is kept: mend that and go on with --resume"
-            raise AuditError(f"{out}: {what}; {kept}") from error
+                done = sum(one.state in ENDED for one in run.items.values())
+                terminal.warn(f"interrupted: {done} of {len(run.items)} finished; go on with --resume")
+                return state.EXIT_CODES["not run"]
+            except (AuditError, OSError) as error:
+                with suppress(AuditError):  # the reason why the run stopped matters more than a page
+                    write()
+                if isinstance(error, AuditError):
+                    raise
+                what = "no space is left" if error.errno == errno.ENOSPC else f"cannot be written ({error.strerror})"
+                kept = "what has finished is kept: mend that and go on with --resume"
+                raise AuditError(f"{out}: {what}; {kept}") from error
         written = write()
     found = list(run.items.values())
     terminal.say("", *summary.text(run.state, found, stages).splitlines())
