@@ -9,9 +9,9 @@ shape is wrong, unless the host code reads values back, which blocks left out ma
 blocks add into the same memory, where later launches read their results, or where all take a few seconds, if there is
 time: an unwritten element is wrong then. Blocks that add into the same memory run in another order too: a result that
 is wrong in that alone is undefined. The random blocks are unknown before the audit. Where the host code launches
-nothing at the claimed shape, the whole result is compared. Where the claimed shape cannot be asked so, and no shape
-that was asked counts for the claim, every block runs at the importer's first candidate if that counts: a smaller shape,
-or the claimed one itself.
+nothing at the claimed shape, the whole result is compared. Where the claimed shape cannot be asked so, every block runs
+at another one: where no shape asked counts for the claim, at the importer's first candidate if that counts, a smaller
+shape or the claimed one itself; where the claim states smaller ones, at the largest that fits.
 
 Other inputs get one call each. Where a result is a sum of thousands of numbers they are graded: no half of them
 represents the whole. Fixed inputs, constant tensors that the task always makes alike, are redrawn. Where every block

@@ -16,7 +16,7 @@ from typing import Any
 from weakref import WeakKeyDictionary
 
 from audit.build.settings import EmulatedPythonSettings, EmulatedSettings
-from audit.claims.shapes.counting import Scope
+from audit.claims.shapes.counting import MOST_WORK, Scope
 from audit.model import Shape
 from audit.model.errors import Unsupported
 from audit.probes.answer import label
@@ -25,6 +25,7 @@ from audit.probes.cases import Case
 from audit.probes.own_kernels import own_kernels, refused_by_torch
 from audit.probes.references import References
 from audit.probes.target import Target
+from audit.probes.variations import LIMIT_S
 from audit.run import requests
 
 DESCRIBED_S = 60.0
@@ -64,6 +65,7 @@ class _Known:
     cases: dict[str, dict[str, Case] | str] = field(default_factory=dict)
     launched: dict[tuple[str, str, str], Launched] = field(default_factory=dict)
     slow: set[tuple[str, str]] = field(default_factory=set)
+    work: dict[str, int | None] = field(default_factory=dict)
     lock: Lock = field(default_factory=Lock)
 
 
@@ -145,6 +147,19 @@ def cases_of(target: Target, *, distribution: str | None = None) -> dict[str, Ca
     if (size := _described(target, [shape])[0][1]) > MOST_BYTES:
         raise Unsupported(f"inputs of {size:,} bytes, which the claimed shape has")
     return made_once(target, shape, distribution, others=size <= MOST_BYTES_OF_OTHERS, scope="claimed")
+
+
+def weighed(target: Target, shapes: Sequence[Shape]) -> list[int | None]:
+    """Return the work of a call of an imported task at shapes in descending order, asked once an audit; None where it
+    is unknown or far above `counting.MOST_WORK`."""
+    known = _of(target)
+    with known.lock:
+        if any(str(shape) not in known.work for shape in shapes):
+            request = requests.Work(reference=target.reference, shapes=tuple(shapes), most=MOST_WORK)
+            reply = target.workers.call(request, limit_s=LIMIT_S)
+            found = [event["work"] for event in reversed(reply.events)] if reply.finished else [None] * len(shapes)
+            known.work |= zip(map(str, shapes), found, strict=True)
+        return [known.work[str(shape)] for shape in shapes]
 
 
 def made_once(target: Target, shape: Shape, distribution: str | None, *, others: bool, scope: Scope) -> dict[str, Case]:

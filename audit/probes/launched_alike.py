@@ -19,12 +19,11 @@ from audit.claims.shapes.counting import MOST_WORK, counts, kept_of
 from audit.claims.shapes.numbers import of_claim
 from audit.model import Finding, Shape
 from audit.model.errors import AuditError
-from audit.probes import claimed_launches, claimed_shape, variations
+from audit.probes import claimed_launches, claimed_shape
 from audit.probes.answer import Observed
 from audit.probes.cases import Case
 from audit.probes.claimed_shape import Launched
 from audit.probes.target import Target
-from audit.run import requests
 
 MOST_LISTED = 4
 
@@ -87,13 +86,7 @@ def _largest_stated(target: Target) -> Shape | None:
     asked = max((math.prod(case.shape.values()) for case in target.cases), default=0)
     larger = [one for one in target.claim.shapes.others if math.prod(one.values()) > asked]
     every = sorted(larger, key=lambda one: math.prod(one.values()), reverse=True)
-    if not every:
-        return None
-    request = requests.Work(reference=target.reference, shapes=tuple(every), most=MOST_WORK)
-    reply = target.workers.call(request, limit_s=variations.LIMIT_S)
-    if not reply.finished:
-        return None
-    work = [event["work"] for event in reversed(reply.events)]
+    work = claimed_shape.weighed(target, every) if every else []
     return next((one for one, amount in zip(every, work, strict=True) if amount and amount <= MOST_WORK), None)
 
 

@@ -32,7 +32,12 @@ class References:
 
     def answer(self, question: str, target: Target, ask: Callable[[Target], Finding]) -> Finding:
         """Return the finding of `ask` about the reference, with the cases, tolerance and precision of that target."""
-        held_to = (target.tolerance.relative, target.variant.precision, *(case.inputs for case in target.cases))
+        held_to = (
+            target.tolerance.relative,
+            target.tolerance.absolute,
+            target.variant.precision,
+            *(case.inputs for case in target.cases),
+        )
         with self._lock:
             if (question, held_to) not in self._answers:
                 self._answers[question, held_to] = ask(self._like(target, held_to))

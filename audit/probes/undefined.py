@@ -31,7 +31,7 @@ have ended; races that racecheck reports, since it does not compare values and t
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -222,11 +222,7 @@ def _depends(target: Target, case: Case) -> bool:
     built = target.built
     modes = [Mode(built.nan_memory, fill=fill) for fill in built.fills]
     modes += [Mode(memory) for memory in dict.fromkeys((built.nan_memory, *built.poisons))]
-    try:
-        target.ask_ahead((mode, case) for mode in modes)
-        calls = [target.call(case, mode) for mode in modes]
-        value_calls(calls, [case.expected] * len(calls))
-    except SessionBroken:
+    if (calls := _calls(target, case, modes)) is None:
         return True
     if built.tensor_device == "cuda":
         return not all(target.compared(call, case).right for call in calls)
@@ -247,14 +243,21 @@ def _follows_open(target: Target, case: Case, *, line: int = 0) -> bool:
     if it is given. NaN and infinities do not count: a product of a zero and a GPU's finite number is zero."""
     modes = [Mode(target.built.nan_memory)]
     modes += [modes[0]._replace(fill=f"{fill} {line}") for fill in target.built.lane_fills]
+    if (calls := _calls(target, case, modes)) is None:
+        return False
+    plain, *others = calls
+    return any(_other_numbers(plain, other) for other in others)
+
+
+def _calls(target: Target, case: Case, modes: Sequence[Mode]) -> list[Call] | None:
+    """Return a call in each mode; None where one gives no values."""
     try:
         target.ask_ahead((mode, case) for mode in modes)
         calls = [target.call(case, mode) for mode in modes]
         value_calls(calls, [case.expected] * len(calls))
     except SessionBroken:
-        return False
-    plain, *others = calls
-    return any(_other_numbers(plain, other) for other in others)
+        return None
+    return calls
 
 
 def _other_numbers(one: Call, other: Call) -> bool:

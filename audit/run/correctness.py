@@ -1,7 +1,8 @@
 """The rule for a right element, for the judge's numpy arrays and a session's torch tensors.
 
 An element is right if it differs from the float64 result by at most `relative * (|want| + scale)`, where `scale` is the
-root mean square of the finite elements of the float64 result. An infinity or NaN is right where the float64 result has
+root mean square of the finite elements of the float64 result, or more where a published check has an absolute part that
+is larger (`scale_of`). An infinity or NaN is right where the float64 result has
 the same. Every function takes arrays of either library of one shape; `want` is float64.
 """
 

@@ -293,7 +293,9 @@ def test_words_that_nvcc_alone_refuses_do_not_compile(old, new, log, tmp_path):
     ],
 )
 def test_words_that_nvcc_takes_too_compile(old, new, tmp_path):
-    build(source(tmp_path, "#include <ATen/cuda/CUDAContext.h>\n" + SMALL.replace(old, new)))
+    assert old in SMALL
+    made = build(source(tmp_path, "#include <ATen/cuda/CUDAContext.h>\n" + SMALL.replace(old, new)))
+    assert (made.header_set, made.library.is_file()) == ("micro", True)
 
 
 def test_a_size_of_dynamic_shared_memory_is_a_constant_expression(tmp_path):
