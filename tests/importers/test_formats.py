@@ -215,7 +215,5 @@ def test_type_names_of_a_leaderboard_are_there_for_its_submissions(tmp_path: Pat
     source = tmp_path / "audited.py"
     source.write_text("from task import input_t\n\n\ndef forward(x: input_t) -> input_t:\n    return x * 2\n")
     assert function_of(source, "forward", init_inputs=(), device="cpu", harness=Harness())(torch.ones(1)).item() == 2
-    source.write_text("from first_day.task import input_t\n\n\ndef forward(x: input_t) -> input_t:\n    return x * 4\n")
-    assert function_of(source, "forward", init_inputs=(), device="cpu", harness=Harness())(torch.ones(1)).item() == 4
     source.write_text("from task import *\n\n\ndef forward(x):\n    return x * 3\n")
     assert function_of(source, "forward", init_inputs=(), device="cpu", harness=Harness())(torch.ones(1)).item() == 3

@@ -7,15 +7,12 @@ parameters.
 
 from __future__ import annotations
 
-import ast
 import gc
 import importlib.util
 import inspect
 import linecache
 import sys
 from collections.abc import Callable, Mapping, Sequence
-from importlib.util import find_spec
-from itertools import accumulate
 from pathlib import Path
 from types import ModuleType
 from typing import Any
@@ -128,9 +125,8 @@ def _loaded(source: Path, text: bytes) -> ModuleType:
     if spec is None or spec.loader is None:
         raise ImportError(f"{source.name}: cannot be imported")
     module = importlib.util.module_from_spec(spec)
-    for types in _missing_types(text):
-        for part in accumulate(types.split("."), "{}.{}".format):
-            sys.modules.setdefault(part, _type_names(part))
+    if TYPES not in sys.modules and importlib.util.find_spec(TYPES) is None:
+        sys.modules[TYPES] = _type_names()
     sys.modules[name] = module  # dataclasses and Triton look their module up
     lines = text.decode("utf-8", errors="replace").splitlines(keepends=True)
     linecache.cache[str(source)] = (len(text), None, lines, str(source))  # Triton compiles the source's lines
@@ -138,15 +134,8 @@ def _loaded(source: Path, text: bytes) -> ModuleType:
     return module
 
 
-def _missing_types(text: bytes) -> set[str]:
-    """Return the modules `task` and `PACKAGE.task` that a text imports from and that are not here."""
-    froms = (node for node in ast.walk(ast.parse(text)) if isinstance(node, ast.ImportFrom) and not node.level)
-    named = {one.module for one in froms if one.module and one.module.split(".")[-1] == TYPES}
-    return {one for one in named if (top := one.split(".")[0]) not in sys.modules and find_spec(top) is None}
-
-
-def _type_names(name: str) -> ModuleType:
-    module = ModuleType(name)
+def _type_names() -> ModuleType:
+    module = ModuleType(TYPES)
 
     def named(name: str) -> type:
         if name.startswith("__"):
