@@ -104,7 +104,11 @@ def release(server: ForkServer) -> None:
 @atexit.register
 def _close_idle() -> None:
     while _idle:
-        _idle.pop().close()
+        server = _idle.pop()
+        try:
+            server.close()
+        except KeyboardInterrupt:  # the answer is out
+            server.kill()
 
 
 HUGE_PAGES = "glibc.malloc.hugetlb=1"
