@@ -81,9 +81,12 @@ def missing(record: Record) -> tuple[str, ...]:
 
 
 def next_step(record: Record) -> str | None:
-    """Return what would decide a claim whose kernel failed at sizes that the kit chose, where none that counts fits
-    the emulated device."""
+    """Return what would decide a claim that the emulated device does not build, or whose kernel failed at sizes that
+    the kit chose, where none that counts fits that device."""
     shapes, found = record.claim.statement.shapes, unclaimed(record)
+    builds = [one for one in evidence.of_claim(record) if one.probe == "build" and one.outcome == "skip"]
+    if builds and record.device.kind != "cuda":
+        return message("verdict.next_build")
     if shapes.emulated_by != "importer" or record.device.kind == "cuda" or not found:
         return None
     asked = next((sizes for one in found if (sizes := shape_of(one))), shapes.emulated[-1])

@@ -65,6 +65,14 @@ def test_a_failure_at_sizes_of_the_kit_is_observed_and_an_answer_at_the_claimed_
     assert dict(card.facts)["What would decide it"].endswith("--shape N=33, which makes that the claimed shape")
 
 
+def test_a_source_that_the_emulated_device_does_not_build_is_one_for_a_gpu() -> None:
+    whole = triangular()
+    builds = [one.model_copy(update={"outcome": "skip"}) for one in whole.findings if one.probe == "build"]
+    record = judged(whole.model_copy(update={"findings": tuple(builds)}))
+    card = section(record, "verdict").card
+    assert card is not None and "audit the claim on a GPU" in dict(card.facts)["What would decide it"]
+
+
 @pytest.mark.parametrize("chosen_by", ["claim", "importer"])
 def test_page_one_says_that_the_kit_chose_a_size(chosen_by: str) -> None:
     record = triangular()
