@@ -22,8 +22,8 @@ from audit.record_writer import RecordWriter, taken
 from audit.report.formats import USUAL, Form
 from audit.report.outcome import tone
 from audit.report.progress import Progress
-from audit.review import process as reviews
-from audit.review.process import Source
+from audit.review import hints as reviews
+from audit.review.hints import Source
 from audit.run import environment
 from audit.run.pool import Workers
 from audit.sandbox import command as sandboxed

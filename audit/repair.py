@@ -17,7 +17,7 @@ from audit.model import BuildNote, Change, Finding, GeneratedRepair, Record, Sou
 from audit.model.generated import FOLDER
 from audit.record_writer import RecordWriter
 from audit.report.progress import Progress
-from audit.review import process
+from audit.review import hints
 from audit.scheduler import mark, outcome
 
 OWN = ("ablation", "repair")
@@ -41,7 +41,7 @@ def generated(folder: ClaimFolder, failures: Sequence[Finding]) -> dict[Generate
     claimed = folder.claim.claimed
     assert claimed is not None  # nothing fails without one
     text = untrusted.text(folder.source_of(claimed))
-    proposed = process.changes(text, failures, python=claimed.file.endswith(".py"))
+    proposed = hints.changes(text, failures, python=claimed.file.endswith(".py"))
     changed = [(change, change.applied(text)) for change in proposed]
     return {_repair(claimed, change, new, place): new for place, (change, new) in enumerate(changed, start=1)}
 

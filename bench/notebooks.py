@@ -1,8 +1,8 @@
 """Runs every notebook from its first cell to its last, with nothing compiled yet, and keeps when, where and how long.
 
-    python bench/notebooks.py [NAME...] [--device auto|cuda|emulated] [--publish]
+    python bench/tables.py [NAME...] [--device auto|cuda|emulated] [--publish]
 
-Writes `bench/results/notebooks.json`, one entry for each notebook and machine, the last run of each; `python -m
+Writes `bench/results/tables.json`, one entry for each notebook and machine, the last run of each; `python -m
 audit.apps.pages` puts them into the notebooks' first lines. In a Colab session it keeps the runtime's tag too.
 `--publish` keeps each notebook as it was executed in `reports/notebooks/`, from which the site makes its pages.
 """
@@ -24,7 +24,7 @@ from measured import RESULTS, ROOT, timed
 from audit import __version__
 from audit.apps.batch.jobs import python_path
 from audit.apps.notebook.preflight import look
-from audit.apps.pages import notebooks
+from audit.apps.pages import tables
 from audit.apps.pages.site import EXECUTED
 from audit.sandbox import limits
 
@@ -65,7 +65,7 @@ def where(device: str) -> str:
 
 def kept(values: dict[str, Any]) -> None:
     """Puts an entry into the results, in place of an earlier one of the same notebook and machine."""
-    file = RESULTS / "notebooks.json"
+    file = RESULTS / "tables.json"
     known = json.loads(file.read_text(encoding="utf-8"))["runs"] if file.exists() else []
     place = ("notebook", "where", "runtime")
     others = [one for one in known if any(one[key] != values[key] for key in place)]
@@ -76,7 +76,7 @@ def kept(values: dict[str, Any]) -> None:
 def publish(name: str, scratch: Path) -> None:
     """Keeps the executed notebook, with its outputs and without what only the machine that ran it could use."""
     text = (scratch / "done.ipynb").read_text(encoding="utf-8").replace(f"{scratch}/", "")
-    executed = json.loads(notebooks.with_runs(text, name=name, runs=notebooks.runs(ROOT)))
+    executed = json.loads(tables.with_runs(text, name=name, runs=tables.runs(ROOT)))
     for part in (executed, *executed["cells"]):
         part["metadata"] = {key: value for key, value in part["metadata"].items() if key not in OF_THE_MACHINE}
     for output in (one for cell in executed["cells"] for one in cell.get("outputs", [])):

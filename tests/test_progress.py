@@ -9,7 +9,7 @@ from html.parser import HTMLParser
 
 import pytest
 
-from audit.apps.notebook.shown import bar, drawn
+from audit.apps.notebook.form import bar, drawn
 from audit.report import progress as lines
 from audit.report.progress import Progress
 

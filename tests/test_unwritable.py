@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from audit.apps import cli, notebook
-from audit.apps.notebook.shown import offer_folder
+from audit.apps.notebook.form import offer_folder
 from audit.model import store
 from audit.model.errors import BadInput
 

@@ -32,9 +32,9 @@ SCHEMA = 5
 """History: 1 (2026-11) first published form; 2 (2026-11) findings name their device, a second device may stand beside
 the main one, samples know their block; 3 (2026-11) a verdict keeps the three answers it is made of, five verdicts more,
 findings name their shape, whether the claim speaks of it, and all that they follow from; published numbers who states
-them; 4 (2026-11) other words, see `old_words`; 5 (2026-11) ratios are medians of those of single blocks, not of pooled
-samples, and baselines have the precision that they showed. An older record is read as one that leaves these open;
-`audit.judge.as_judged_now` derives its verdict again."""
+them; 4 (2026-11) other words, see `store.of_today`; 5 (2026-11) ratios are medians of those of single blocks, not of
+pooled samples, and baselines have the precision that they showed. An older record is read as one that leaves these
+open; `audit.judge.as_judged_now` derives its verdict again."""
 
 VerdictName = Literal[
     "incomplete",

@@ -13,12 +13,11 @@ from itertools import takewhile
 
 from audit.judge import AblationRow, ablation_table
 from audit.judge.causes import read_in_source
-from audit.judge.ladder import rungs
+from audit.judge.evidence import rungs
 from audit.model import Record, Rung, Variant, sanitizer
 from audit.model.generated import FOLDER, MOST_CHARACTERS
 from audit.report import evidence, sizes
-from audit.report.messages import Recorded, headings, joined, message
-from audit.report.quantities import NONE, number, sentence
+from audit.report.messages import NONE, Recorded, headings, joined, message, number, sentence
 from audit.report.tables import with_difference
 from audit.report.view import Block, Code, Figure, Section, Table
 

@@ -4,8 +4,18 @@ from __future__ import annotations
 
 from audit.claims.importers.writer import NOT_STATED
 from audit.model import Claim, Observation, Record, Speedup
-from audit.report.messages import Recorded, headings, joined, message
-from audit.report.quantities import NONE, NOT_PUBLISHED, milliseconds, ratio, sentence, shape
+from audit.report.messages import (
+    NONE,
+    NOT_PUBLISHED,
+    Recorded,
+    headings,
+    joined,
+    message,
+    milliseconds,
+    ratio,
+    sentence,
+    shape,
+)
 from audit.report.view import Code, Link, Section, Table
 
 

@@ -15,7 +15,7 @@ from audit.model import Claim, Finding, Record
 from audit.model.errors import BadInput
 from audit.model.gpus import names_in
 from audit.report import claimed, evidence, formats, html, markdown
-from audit.report.quantities import NOT_MEASURED, NOT_PUBLISHED, UNKNOWN, milliseconds
+from audit.report.messages import NOT_MEASURED, NOT_PUBLISHED, UNKNOWN, milliseconds
 from audit.report.view import Figure, Report, Section, Table
 
 NOT_ASKED = "not asked"

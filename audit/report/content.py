@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 
 from audit.model import Record
-from audit.report import assessment, cause, checked, claimed, limitations, outcome, provenance, sizes, tables, times
+from audit.report import assessment, cause, checked, claimed, outcome, provenance, sizes, tables, times
 from audit.report.messages import Recorded, message
 from audit.report.view import Figure, Report
 
@@ -39,7 +39,7 @@ def build(record: Record, figures: Iterable[Figure], sources: Mapping[str, str] 
             assessment.strengths(record),
             assessment.weaknesses(record),
             assessment.questions(record),
-            limitations.section(record),
+            provenance.limitations(record),
             provenance.reply(record),
             outcome.rating(record),
             claimed.section(record),

@@ -4,8 +4,17 @@ from __future__ import annotations
 
 from audit.model import Finding, Record, Rung
 from audit.report import evidence
-from audit.report.messages import Message, Recorded, headings, message
-from audit.report.quantities import NOT_PUBLISHED, UNKNOWN, count_of, milliseconds, number
+from audit.report.messages import (
+    NOT_PUBLISHED,
+    UNKNOWN,
+    Message,
+    Recorded,
+    count_of,
+    headings,
+    message,
+    milliseconds,
+    number,
+)
 from audit.report.view import Code, Figure, Section, Table
 
 FLOORS = ("compute_floor_ms", "memory_floor_ms", "matrix_unit_floor_ms")

@@ -12,8 +12,7 @@ from audit.measure.samples import ratio_to
 from audit.model import Finding, Record
 from audit.model.gpus import names_in
 from audit.report import evidence
-from audit.report.messages import Recorded, message
-from audit.report.quantities import NONE, milliseconds, ratio, with_interval
+from audit.report.messages import NONE, Recorded, message, milliseconds, ratio, with_interval
 from audit.report.tables import state
 
 

@@ -10,10 +10,10 @@ import pytest
 
 from audit import claims, judge
 from audit.apps import notebook
-from audit.apps.notebook.shown import table
+from audit.apps.notebook.form import table
 from audit.model import Record
 from audit.report.compare import measured
-from audit.report.quantities import milliseconds
+from audit.report.messages import milliseconds
 
 REPORTS = Path(__file__).resolve().parents[2] / "reports"
 

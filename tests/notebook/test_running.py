@@ -10,8 +10,8 @@ from types import SimpleNamespace
 import pytest
 
 from audit.apps import notebook
+from audit.apps.notebook.form import Bar
 from audit.apps.notebook.results import Log, folded
-from audit.apps.notebook.shown import Bar
 from audit.model.errors import BadInput
 from audit.report.progress import Progress
 

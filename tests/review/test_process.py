@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from audit.review import process
-from audit.review.hints import review_python, review_source
-from audit.review.process import Source
+from audit.review import hints
+from audit.review.hints import Source, review_python, review_source
 from tests.conftest import some
 from tests.review.sample import SAMPLE
 
@@ -13,7 +12,7 @@ GOOD = Source(SAMPLE, python=False, target="good", precision="fp32", advice=True
 
 def test_the_findings_are_those_of_the_rules() -> None:
     other = Source("import torch\ndef forward(x):\n  return torch.relu(x)\n", True, "python", "fp32", False)
-    assert process.findings([GOOD, other]) == [
+    assert hints.findings([GOOD, other]) == [
         review_source(SAMPLE, target="good", advice=True),
         review_python(other.text, target="python"),
     ]
@@ -21,7 +20,7 @@ def test_the_findings_are_those_of_the_rules() -> None:
 
 def test_a_source_that_ends_the_process_is_an_error_and_the_others_are_answered() -> None:
     broken = Source(None, python=True, target="broken", precision="fp32", advice=False)  # type: ignore[arg-type]
-    first, second, third = process.findings([GOOD, broken, GOOD])
+    first, second, third = hints.findings([GOOD, broken, GOOD])
     assert first == third == review_source(SAMPLE, target="good", advice=True)
     assert [(one.outcome, one.target) for one in second] == [("error", "broken")] * 2
     assert [one.probe for one in second] == ["review", "reach"]
@@ -31,5 +30,5 @@ def test_a_source_that_ends_the_process_is_an_error_and_the_others_are_answered(
 def test_odd_texts_are_answered() -> None:
     texts = ("", "\0", "\ufeffx = 1\r\n", "\r\n", "x = 0x" + "f" * 100_000, "int a = " + "9" * 100_000 + ";", "\ud800")
     sources = [Source(text, python, "odd", "fp32", False) for text in texts for python in (False, True)]
-    for found in some(process.findings(sources)):
+    for found in some(hints.findings(sources)):
         assert {one.outcome for one in found} <= {"pass", "skip"}

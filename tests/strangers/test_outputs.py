@@ -18,7 +18,7 @@ from audit.apps.batch.state import SCREENING, RunState
 from audit.apps.bundle import derived
 from audit.apps.notebook import maps, results
 from audit.apps.notebook import records as explored
-from audit.apps.notebook.shown import table
+from audit.apps.notebook.form import table
 from audit.apps.pages import self_test
 from audit.apps.selftest.command import matrix
 from audit.apps.selftest.record import SelfTest, read, to_json

@@ -27,8 +27,8 @@ from audit.model.gpus import table
 from audit.probes import PROBES
 from audit.probes.own_reference import FAILS as OWN_REFERENCE
 from audit.report.progress import Progress
-from audit.review import process
-from audit.review.process import Source
+from audit.review import hints
+from audit.review.hints import Source
 from audit.run import environment
 from audit.run.oracle_cache import OracleCache
 from audit.run.pool import Workers
@@ -158,7 +158,7 @@ def review(asked: Asked) -> Attempt:
     text, python = folder.source_of(variant).read_text(encoding="utf-8"), variant.file.endswith(".py")
     entry, lines = folder.claim.entry_of(variant), folder.published_lines(variant)
     source = Source(text, python, variant.name, variant.precision, advice=False, entry=entry, lines=lines)
-    (findings,) = process.findings([source])
+    (findings,) = hints.findings([source])
     found = [one for one in findings if one.outcome == "fail"]
     reasons = tuple(f"line {one.line}: {one.probe}: {one.summary}" for one in found[:MOST_REASONS])
     unread = tuple(dict.fromkeys(one.summary for one in findings if one.outcome == "error"))

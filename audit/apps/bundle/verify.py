@@ -9,13 +9,13 @@ from itertools import zip_longest
 from pathlib import Path
 
 from audit import __version__, claims, judge, report
-from audit.apps.bundle import archive, derived, signature
+from audit.apps.bundle import archive, derived
 from audit.apps.bundle.archive import MOST_BYTES, Manifest, Unsound, checked, encoded, sha256, unpack
 from audit.apps.bundle.make import KEPT, SOURCES, about, generated, texts
 from audit.claims import STATEMENT
 from audit.measure import outputs
 from audit.measure.comparison import TIMED_OUTPUTS
-from audit.model import SCHEMA, Finding, Record, old_words, sanitizer, store, untrusted
+from audit.model import SCHEMA, Finding, Record, sanitizer, store, untrusted
 from audit.model.errors import BadInput
 from audit.model.store import RECORD
 from audit.probes import CONCLUSIONS
@@ -71,7 +71,7 @@ def verify(bundle: Path, *, key: Path | None = None) -> Verified:
         if listed.kit == __version__:
             raise
         raise Unsound(f"{error} (made by version {listed.kit}, this is {__version__}: try that one)") from error
-    return Verified(listed, record, sha256(data), signature.signer(bundle, key=key), not_derived)
+    return Verified(listed, record, sha256(data), archive.signer(bundle, key=key), not_derived)
 
 
 def _check_sources(record: Record, files: Mapping[str, bytes]) -> None:
@@ -85,7 +85,7 @@ def _check_sources(record: Record, files: Mapping[str, bytes]) -> None:
             raise Unsound(f"{name} is not the file that was audited: the record holds another SHA-256")
     text = files.get(f"{SOURCES}/{STATEMENT}", b"")
     try:
-        stated = claims.parse(text.decode("utf-8"), STATEMENT, older=record.schema_ < old_words.TODAY)
+        stated = claims.parse(text.decode("utf-8"), STATEMENT, older=record.schema_ < store.TODAY)
     except (BadInput, UnicodeDecodeError) as error:
         raise Unsound(f"{SOURCES}/{STATEMENT} is no claim: {error}") from error
     pair = (stated.model_dump(mode="json"), record.claim.statement.model_dump(mode="json"))

@@ -35,11 +35,12 @@ COMMANDS: dict[str, Command] = {
         "audit import level_1.parquet --select Kernel_Name=matmul_tiled --to kernels/matmul_tiled",
         "audit import claim.ipynb --row 7",
     )),
-    "review": Command("commands.static:review", "what sources alone say: hints with lines; nothing is built or run", (
+    "review": Command("commands.published:review",
+                      "what sources alone say: hints with lines; nothing is built or run", (
         "audit review kernels/triangular_mm/claimed.cu",
         "audit review kernel.cu kernel.py --json",
     )),
-    "lint": Command("commands.static:lint", "what the numbers of a published dataset say; nothing is built or run", (
+    "lint": Command("commands.published:lint", "what the numbers of a published dataset say; nothing is built or run", (
         "audit lint results.parquet",
         "audit lint results.csv --gpu H100 --unit us --out out/lint",
     )),

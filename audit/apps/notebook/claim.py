@@ -18,8 +18,7 @@ from audit.apps import bundle
 from audit.apps.batch import command, parameters
 from audit.apps.batch import summary as pages
 from audit.apps.notebook import form as forms
-from audit.apps.notebook.form import AuditForm, OneAuditForm
-from audit.apps.notebook.shown import Markdown, bar, fetched, offer_folder, table, uploaded
+from audit.apps.notebook.form import AuditForm, Markdown, OneAuditForm, bar, fetched, offer_folder, table, uploaded
 from audit.audit import Audit
 from audit.build.device import choose, secondary_devices
 from audit.claims import ClaimFolder, importers

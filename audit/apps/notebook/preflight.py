@@ -13,8 +13,7 @@ from audit import claims
 from audit.apps import doctor
 from audit.apps.doctor import Check
 from audit.apps.notebook.claim import ClaimForm
-from audit.apps.notebook.form import AuditForm
-from audit.apps.notebook.shown import Markdown, table
+from audit.apps.notebook.form import AuditForm, Markdown, table
 from audit.claims import ClaimFolder
 from audit.model.gpus import names_in
 

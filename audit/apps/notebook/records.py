@@ -15,8 +15,7 @@ from audit import claims, judge
 from audit.apps import bundle
 from audit.apps.notebook import form as forms
 from audit.apps.notebook import maps
-from audit.apps.notebook.form import Form, WritingForm
-from audit.apps.notebook.shown import Markdown, Picture, offer_folder, table, uploaded
+from audit.apps.notebook.form import Form, Markdown, Picture, WritingForm, offer_folder, table, uploaded
 from audit.model import Record
 from audit.model.errors import BadInput
 from audit.report import compare as several

@@ -14,8 +14,7 @@ from urllib.parse import quote
 
 from audit import claims
 from audit.apps.notebook.claim import FORMATS, ClaimForm, KernelForm, finish, start, start_kernel
-from audit.apps.notebook.form import OneAuditForm
-from audit.apps.notebook.shown import Markdown, Picture, offer, table, written
+from audit.apps.notebook.form import Markdown, OneAuditForm, Picture, offer, table, written
 from audit.audit import Audit
 from audit.claims import ClaimFolder
 from audit.model import Record, sanitizer
@@ -23,7 +22,7 @@ from audit.report import compare, content, markdown
 from audit.report.figures import draw
 from audit.report.formats import COMMENT_CHARACTERS, OPENREVIEW_CHARACTERS, Form
 from audit.report.formats import FORMATS as KNOWN
-from audit.report.quantities import milliseconds, number
+from audit.report.messages import milliseconds, number
 from audit.report.translation import translated
 from audit.report.view import Report
 
