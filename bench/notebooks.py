@@ -1,8 +1,8 @@
 """Runs every notebook from its first cell to its last, with nothing compiled yet, and keeps when, where and how long.
 
-    python bench/tables.py [NAME...] [--device auto|cuda|emulated] [--publish]
+    python bench/notebooks.py [NAME...] [--device auto|cuda|emulated] [--publish]
 
-Writes `bench/results/tables.json`, one entry for each notebook and machine, the last run of each; `python -m
+Writes `bench/results/notebooks.json`, one entry for each notebook and machine, the last run of each; `python -m
 audit.apps.pages` puts them into the notebooks' first lines. In a Colab session it keeps the runtime's tag too.
 `--publish` keeps each notebook as it was executed in `reports/notebooks/`, from which the site makes its pages.
 """
@@ -65,7 +65,7 @@ def where(device: str) -> str:
 
 def kept(values: dict[str, Any]) -> None:
     """Puts an entry into the results, in place of an earlier one of the same notebook and machine."""
-    file = RESULTS / "tables.json"
+    file = RESULTS / "notebooks.json"
     known = json.loads(file.read_text(encoding="utf-8"))["runs"] if file.exists() else []
     place = ("notebook", "where", "runtime")
     others = [one for one in known if any(one[key] != values[key] for key in place)]

@@ -12,7 +12,7 @@ from pathlib import Path
 
 from pydantic import ValidationError
 
-from audit.model import AuditedClaim, Claim, Original, SourceFile, Variant, store, untrusted
+from audit.model import AuditedClaim, Claim, Original, SourceFile, Variant, old_words, untrusted
 from audit.model.base import problem
 from audit.model.claim import include_folders
 from audit.model.errors import BadInput
@@ -139,7 +139,7 @@ def parse(text: str, where: str, *, older: bool = False, lessons: bool = False) 
     if len(text) > MOST_STATED:
         raise BadInput(f"{where}: {len(text):,} characters; a statement has at most {MOST_STATED:,}")
     table = untrusted.toml(text, where)
-    table = store.of_today(table) if older else table
+    table = old_words.replaced(table) if older else table
     try:
         claim = Claim.model_validate_json(json.dumps(table, allow_nan=False, default=str))
         asked = tuple(one for one in claim.variant if lessons or one.role != "lesson")

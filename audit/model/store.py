@@ -1,52 +1,17 @@
-"""Reading and writing records: JSON, strict, and never half a file; older ones are read in the words of today."""
+"""Reading and writing records: JSON, strict, and never half a file."""
 
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
 
 from pydantic import ValidationError
 
-from audit.model import atomic, untrusted
+from audit.model import atomic, old_words, untrusted
 from audit.model.base import problem
 from audit.model.errors import BadInput
 from audit.model.record import Record
-
-TODAY = 4
-"""The first schema in the words of today."""
-_KEYS = {"walls": "sandbox", "beside": "secondary_devices", "see_again": "reproduce_with"}
-OLD_ROLES = {"thief": "no_op", "rogue": "known_bad", "honest": "known_good"}
-OLD_STATES = {"cleared": "passed", "convicted": "failed"}
-_WORDS: Mapping[str, Mapping[str, str]] = {
-    "role": OLD_ROLES,
-    "state": OLD_STATES,
-    "probe": {"witness": "independent_clock"},
-    "variant": {"thief": "no_op"},
-    "target": {"thief": "no_op"},
-    "file": {"thief.cu": "no_op.cu"},
-}
-"""By the key a text stands under; the no-op control of the first claim had another file name."""
-
-
-def of_today(document: Any) -> Any:
-    """Return the JSON document of an older record with the keys, states, roles and names of today."""
-    return reworded(document, lambda key, text: _WORDS.get(key, {}).get(text, text))
-
-
-def reworded(value: Any, read: Callable[[str, str], str], key: str = "") -> Any:
-    """Return a JSON document with today's keys, and every text as `read` gives it for its key. What a probe observed
-    (`evidence`) stays as it is: its finding is held to it."""
-    if isinstance(value, str):
-        return read(key, value)
-    if isinstance(value, list):
-        return [reworded(one, read, key) for one in value]
-    if not isinstance(value, dict):
-        return value
-    names = {name: _KEYS[name] if name in _KEYS and _KEYS[name] not in value else name for name in value}
-    return {names[name]: one if name == "evidence" else reworded(one, read, name) for name, one in value.items()}
-
 
 MOST_BYTES = 8 << 20
 """Of one record; the largest published one has 0.8 MB, 621 findings and 1,544 samples."""
@@ -74,12 +39,12 @@ def parse(data: bytes, name: str) -> Record:
     if len(data) > MOST_BYTES:
         raise BadInput(f"{name}: {len(data):,} bytes; a record has at most {MOST_BYTES:,}")
     document = untrusted.json_document(data, name)
-    if isinstance(document, dict) and document.get("schema") in (1, 2, 3):
-        data = json.dumps(of_today(document)).encode()
+    if isinstance(document, dict) and document.get("schema") in (2, 3):
+        data = json.dumps(old_words.replaced(document)).encode()
     try:
         return Record.model_validate_json(data)
     except ValidationError as error:
-        raise BadInput(f"{name}: not a record of schema 1 to 5: {problem(error)}") from error
+        raise BadInput(f"{name}: not a record of schema 2 to 5: {problem(error)}") from error
 
 
 def json_schema() -> dict[str, Any]:

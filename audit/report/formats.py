@@ -37,7 +37,7 @@ KANA = "あ"
 """A letter that every font for Japanese has."""
 
 
-def find() -> str | None:
+def browser() -> str | None:
     """Return the browser that AUDIT_BROWSER names, else the first Chromium or Chrome installed; None without any."""
     named = os.environ.get(CHOSEN)
     if named:
@@ -46,9 +46,9 @@ def find() -> str | None:
     return next((path for path in found if path is not None), None)
 
 
-def needed() -> str:
+def browser_needed() -> str:
     """Return the browser. Raises BadInput: there is none; the message says how to get one, and how to do without."""
-    path = find()
+    path = browser()
     if path is None:
         raise BadInput(
             "format pdf needs Chromium or Chrome and none is found; install one (Debian: apt-get install chromium), "
@@ -75,7 +75,7 @@ def options(profile: Path) -> list[str]:
 def pdf(page: str, *, made_utc: str) -> bytes:
     """Return a self-contained HTML page as PDF, dated as the record in ISO time, so that a browser gives the same bytes
     again. Raises BadInput: no browser is installed. Raises AuditError: the browser printed no PDF."""
-    path = needed()
+    path = browser_needed()
     with tempfile.TemporaryDirectory() as scratch:
         folder = Path(scratch)
         source, target = folder / "report.html", folder / "report.pdf"
@@ -160,7 +160,7 @@ def chosen(names: Iterable[str]) -> tuple[str, ...]:
     if unknown or not known:
         raise BadInput(f"format {', '.join(unknown) or 'none'}: unknown; known: {', '.join(FORMATS)}")
     if "pdf" in known:
-        needed()
+        browser_needed()
     return known
 
 

@@ -42,11 +42,9 @@ def section(record: Record, figures: tuple[Figure, ...]) -> Section:
     numeric = frozenset({2, 3, 4, 5, 8, 9})
     table = Table(message("times.table", device=record.device.name), columns, rows, numeric)
     if rows:
-        interleaved = any(one.blocks for one in record.measurements)
-        how = message("times.interleaved" if interleaved else "times.one_by_one")
-        here = [message("times.elsewhere", percent=number(100 * ELSEWHERE))] if interleaved else []
+        elsewhere = message("times.elsewhere", percent=number(100 * ELSEWHERE))
         checked = (*_controls(record), *_wrong(record), *_sizes(record))
-        text = (how, *_processes(record), *here, message("baseline.told"), *checked)
+        text = (message("times.interleaved"), *_processes(record), elsewhere, message("baseline.told"), *checked)
     else:
         text = (message("times.none", absent=NOT_MEASURED, device=Recorded(record.device.name)),)
     known = (_by_do_bench(record), _by_size(record))

@@ -22,7 +22,7 @@ from audit import claims, judge, report
 from audit.apps import bundle
 from audit.apps.bundle import archive, derived
 from audit.apps.bundle.make import KEPT
-from audit.model import store
+from audit.model import old_words, store
 from audit.report import figures, formats
 from audit.report.figures import raster
 from audit.report.view import Figure
@@ -74,7 +74,7 @@ def as_audited(place: Path, tmp_path: Path) -> Path:
     known = {variant.file for variant in record.claim.statement.variant}
     head, *blocks = statement.split(VARIANT)
     text = VARIANT.join([head, *(one for one in blocks if tomllib.loads(VARIANT + one)["variant"][0]["file"] in known)])
-    if record.schema_ < store.TODAY:
+    if record.schema_ < old_words.TODAY:
         text = text.replace('"no_op"', '"thief"').replace('"no_op.cu"', '"thief.cu"')
     if text == statement:
         return folder

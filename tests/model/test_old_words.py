@@ -6,7 +6,7 @@ import json
 from pathlib import Path
 
 from audit.apps import selftest
-from audit.model import store
+from audit.model import old_words, store
 
 OLDER = Path(__file__).resolve().parents[1] / "older"
 PUBLISHED = OLDER / "wmma_vs_cublas/h100/record.json"
@@ -24,12 +24,12 @@ def test_a_published_record_has_the_states_and_roles_of_today() -> None:
 
 def test_keys_are_renamed_but_in_evidence_and_never_over_another() -> None:
     values = {"walls": [{"state": "cleared"}], "evidence": {"walls": 1, "state": "cleared"}}
-    assert store.of_today(values) == {
+    assert old_words.replaced(values) == {
         "sandbox": [{"state": "passed"}],
         "evidence": {"walls": 1, "state": "cleared"},
     }
-    assert store.of_today({"variant": [{"role": "thief"}]}) == {"variant": [{"role": "no_op"}]}
-    assert store.of_today({"beside": 1, "secondary_devices": 2}) == {"beside": 1, "secondary_devices": 2}
+    assert old_words.replaced({"variant": [{"role": "thief"}]}) == {"variant": [{"role": "no_op"}]}
+    assert old_words.replaced({"beside": 1, "secondary_devices": 2}) == {"beside": 1, "secondary_devices": 2}
 
 
 def test_a_self_test_of_schema_1_has_the_results_of_today() -> None:

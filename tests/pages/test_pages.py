@@ -73,7 +73,7 @@ def test_the_gravest_grade_of_a_page_is_that_of_the_published_self_test() -> Non
 
 
 def test_every_notebook_has_one_badge_and_the_readme_those_that_audit() -> None:
-    readme, page = ((ROOT / name).read_text(encoding="utf-8") for name in ("README.md", "docs/tables.md"))
+    readme, page = ((ROOT / name).read_text(encoding="utf-8") for name in ("README.md", "docs/notebooks.md"))
     found = {path.stem for path in (ROOT / "notebooks").glob("*.ipynb")}
     assert found >= set(tables.AUDITS)
     assert all(page.count(tables.badge(name)) == 1 for name in found)

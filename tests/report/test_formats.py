@@ -243,7 +243,7 @@ def test_a_browser_that_prints_nothing_is_told(monkeypatch: pytest.MonkeyPatch) 
         formats.pdf("<p>", made_utc="")
 
 
-@pytest.mark.skipif(formats.find() is None, reason="no Chromium or Chrome is installed")
+@pytest.mark.skipif(formats.browser() is None, reason="no Chromium or Chrome is installed")
 def test_the_pdf_is_dated_as_the_record_and_holds_what_was_folded() -> None:
     record = RECORDS["small"]
     page = made(record, "html", "ja")

@@ -15,7 +15,7 @@ from audit.apps.bundle.make import KEPT, SOURCES, about, generated, texts
 from audit.claims import STATEMENT
 from audit.measure import outputs
 from audit.measure.comparison import TIMED_OUTPUTS
-from audit.model import SCHEMA, Finding, Record, sanitizer, store, untrusted
+from audit.model import SCHEMA, Finding, Record, old_words, sanitizer, store, untrusted
 from audit.model.errors import BadInput
 from audit.model.store import RECORD
 from audit.probes import CONCLUSIONS
@@ -85,7 +85,7 @@ def _check_sources(record: Record, files: Mapping[str, bytes]) -> None:
             raise Unsound(f"{name} is not the file that was audited: the record holds another SHA-256")
     text = files.get(f"{SOURCES}/{STATEMENT}", b"")
     try:
-        stated = claims.parse(text.decode("utf-8"), STATEMENT, older=record.schema_ < store.TODAY)
+        stated = claims.parse(text.decode("utf-8"), STATEMENT, older=record.schema_ < old_words.TODAY)
     except (BadInput, UnicodeDecodeError) as error:
         raise Unsound(f"{SOURCES}/{STATEMENT} is no claim: {error}") from error
     pair = (stated.model_dump(mode="json"), record.claim.statement.model_dump(mode="json"))

@@ -8,7 +8,7 @@ from typing import Any, Final, Literal
 
 from pydantic import Field, ValidationError
 
-from audit.model import Device, Environment, Grade, Outcome, atomic, store, untrusted
+from audit.model import Device, Environment, Grade, Outcome, atomic, old_words, untrusted
 from audit.model.base import Frozen, problem
 from audit.model.errors import BadInput
 
@@ -103,14 +103,14 @@ def _of_today(document: Any) -> Any:
     """Return a record in today's words; one of schema 1 has others for roles, results, states and names of controls."""
     if not isinstance(document, dict) or document.get("schema") != 1:
         return document
-    words = {"role": store.OLD_ROLES, "result": _RESULTS, "expected": store.OLD_STATES, "found": store.OLD_STATES}
+    words = {"role": old_words.ROLES, "result": _RESULTS, "expected": old_words.STATES, "found": old_words.STATES}
 
     def now(key: str, text: str) -> str:
         if key in ("control", "folder", "mechanism"):
             return text.replace("_rogue", "_bad").replace("_honest", "_good")
         return words.get(key, {}).get(text, text)
 
-    return store.reworded(document, now)
+    return old_words.walk(document, now)
 
 
 def read(path: Path) -> SelfTest:
