@@ -14,6 +14,7 @@ from typing import Any
 from audit import claims, judge
 from audit.apps.batch.state import EXIT_CODES, MEANINGS, SEVERITY
 from audit.apps.notebook import maps
+from audit.apps.pages.described import TEXTS
 from audit.apps.pages.site import EXECUTED
 from audit.claims.importers import IMPORTERS
 from audit.model import Record, sanitizer, store
@@ -29,20 +30,6 @@ COLUMNS = ("Claim", "What was claimed", "Published ratio", "Verdict", "Root caus
 CAUSE_CHARACTERS = 200
 WHERE = re.compile(r"^(\w+: )?(\w+=\d+(, )?)+: ")
 """The probe and the shape that a reason begins with."""
-RULES_HEAD = """# Rules of source review
-
-`audit review FILE...` asks these rules about CUDA C++ and Python sources without building or running anything. CUDA in
-string constants of a Python file is read too. A rule points at lines; it fails no kernel. The last column names the
-probe that can confirm it on a device.
-
-A *hint* goes into the record of every audit as `review.<rule>`, launch geometry as `launch_geometry`. *Advice* is about
-what sound kernels do as well, a step in a library for one, and about care that they may do without under the conditions
-they were measured in; `audit review` tells it, and the record tells it of the claimed kernel. A rule that points at
-more than one in fifty sound published kernels is advice. Rules about rounding keep quiet about variants that declare a
-lower precision than fp32.
-
-This page is printed by `python -m audit.apps.pages`.
-"""
 
 
 def audits(root: Path) -> str:
@@ -99,7 +86,7 @@ def states() -> str:
 
 def review_rules() -> str:
     """The whole page."""
-    return "\n".join([RULES_HEAD, _rules("CUDA C++", rules.CUDA), _rules("Python", rules.PYTHON)])
+    return "\n".join([TEXTS["review_rules"], _rules("CUDA C++", rules.CUDA), _rules("Python", rules.PYTHON)])
 
 
 def _rules(title: str, listed: Iterable[Rule[Any]]) -> str:
