@@ -14,7 +14,7 @@ from audit.claims import ClaimFolder
 from audit.device_run import DeviceRun
 from audit.judge.evidence import CORRECTNESS, deciding
 from audit.model import BuildNote, Change, Finding, GeneratedRepair, Record, SourceFile, Variant, atomic, untrusted
-from audit.model.generated import FOLDER
+from audit.model.finding import GENERATED
 from audit.record_writer import RecordWriter
 from audit.report.progress import Progress
 from audit.review import hints
@@ -47,7 +47,7 @@ def generated(folder: ClaimFolder, failures: Sequence[Finding]) -> dict[Generate
 
 
 def _repair(claimed: Variant, change: Change, text: str, place: int) -> GeneratedRepair:
-    file = f"{FOLDER}_{place}.{claimed.file.rpartition('.')[2]}"
+    file = f"{GENERATED}_{place}.{claimed.file.rpartition('.')[2]}"
     new = {
         "file": file,
         "role": ROLE,
@@ -60,10 +60,10 @@ def _repair(claimed: Variant, change: Change, text: str, place: int) -> Generate
 
 def write(repairs: dict[GeneratedRepair, str], out: Path) -> None:
     """Write the changed sources into a folder of the results, for a reader to build; those of an earlier run go."""
-    for old in (out / FOLDER).glob(f"{FOLDER}_*.*"):
+    for old in (out / GENERATED).glob(f"{GENERATED}_*.*"):
         old.unlink()
     for repair, text in repairs.items():
-        atomic.write(out / FOLDER / repair.variant.file, text.encode())
+        atomic.write(out / GENERATED / repair.variant.file, text.encode())
 
 
 def ask(

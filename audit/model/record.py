@@ -10,8 +10,7 @@ from pydantic import FailFast, Field, model_validator
 
 from audit.model.base import Frozen
 from audit.model.claim import Claim, Precision, Shape
-from audit.model.finding import DeviceKind, Finding
-from audit.model.generated import MOST_REPAIRS, GeneratedRepair
+from audit.model.finding import MOST_REPAIRS, DeviceKind, Finding, GeneratedRepair
 
 LONGEST_MS = 1e9
 """Eleven days."""

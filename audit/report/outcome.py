@@ -7,7 +7,7 @@ from itertools import groupby
 from audit.judge.causes import device_name, shape_of
 from audit.model import Finding, Place, Record, VerdictName
 from audit.model.record import RatioAnswer, ResultAnswer, TaskAnswer
-from audit.report import cause, checked, evidence, provenance, sizes, times
+from audit.report import cause, evidence, provenance, sizes, tables, times
 from audit.report.messages import Message, Recorded, joined, message, number, shape
 from audit.report.view import Card, Figure, Section, Tone
 
@@ -108,7 +108,7 @@ def _is_hint(finding: Finding) -> bool:
 
 
 def _piece(record: Record, finding: Finding) -> str:
-    (result, sizes), device = checked.apart(finding), Recorded(device_name(record, finding) or "")
+    (result, sizes), device = tables.apart(finding), Recorded(device_name(record, finding) or "")
     where = _where(shape(sizes) if sizes else "", device)
     title = evidence.title(finding.probe)
     observed = Recorded(result.rstrip(".").removeprefix(f"{title.lower()}: "))

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from audit.model import Change, Finding
-from audit.model.generated import MOST_REPAIRS
+from audit.model.finding import MOST_REPAIRS
 from audit.review import hints
 from audit.review.repairs import propose, propose_python
 from tests.conftest import some

@@ -18,7 +18,7 @@ from audit.apps.pages.described import TEXTS
 from audit.apps.pages.site import EXECUTED
 from audit.claims.importers import IMPORTERS
 from audit.model import Record, sanitizer, store
-from audit.report import claimed, compare, evidence, markdown, outcome, provenance, times
+from audit.report import compare, evidence, markdown, outcome, provenance, tables, times
 from audit.report.markdown import made
 from audit.report.messages import Recorded, ratio
 from audit.report.translation import worded
@@ -104,7 +104,7 @@ def first_audit(folder: Path) -> str:
 
 def _lines(record: Record, where: str) -> Iterator[str]:
     verdict = record.verdict
-    yield from ("## 1. The claim", "", markdown.escape(claimed.lead(record)), "")
+    yield from ("## 1. The claim", "", markdown.escape(tables.lead(record)), "")
     yield from ("## 2. Its numbers against the hardware", "", *_bullets(record, "floor"))
     yield from ("## 3. Its source", "", *_bullets(record, "launch_geometry"))
     yield from ("## 4. Its result", "", *(f"- {markdown.escape(one)}" for one in outcome.pieces(record)), "")
