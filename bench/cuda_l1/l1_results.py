@@ -90,7 +90,7 @@ def on_gpu(state: Known, record: Record | None) -> Known:
 def reviewed(known: dict[str, Row]) -> dict[str, list[Finding]]:
     """Return the findings of the source review of each row with code."""
     with_code = [row for row in known.values() if row.code]
-    sources = [Source(row.code, True, row.name, "fp32", True) for row in with_code]
+    sources = [Source(row.code, row.name, python=True, advice=True) for row in with_code]
     return {row.name: found for row, found in zip(with_code, hints.findings(sources), strict=True)}
 
 
