@@ -23,7 +23,7 @@ from measured import RESULTS, ROOT, timed
 
 from audit import __version__
 from audit.apps.batch.jobs import python_path
-from audit.apps.notebook.preflight import look
+from audit.apps.notebook.preflight import gpu_here
 from audit.apps.pages import tables
 from audit.apps.pages.site import EXECUTED
 from audit.sandbox import limits
@@ -59,7 +59,7 @@ def run(name: str, device: str, scratch: Path) -> dict[str, Any]:
 
 def where(device: str) -> str:
     """The GPU, or how many cores were there without one."""
-    gpu = None if device == "emulated" else look().gpu
+    gpu = None if device == "emulated" else gpu_here()
     return f"{limits.cores()} cores without a GPU" if gpu is None else gpu.name
 
 
