@@ -17,7 +17,7 @@ from audit.build.cache import cache_folder
 from audit.model.errors import WorkerFailed
 from audit.run import requests, wire
 from audit.sandbox import processes
-from audit.sandbox.surroundings import scrubbed
+from audit.sandbox.policy import scrubbed
 
 GRACE_S = 30.0
 """Seconds after a session's own limit within which its supervisor must answer."""

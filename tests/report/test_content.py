@@ -14,7 +14,7 @@ from audit.model.record import RatioAnswer
 from audit.probes import PROBES
 from audit.report import content, evidence, outcome
 from audit.report.markdown import render
-from audit.report.quantities import NOT_MEASURED
+from audit.report.messages import NOT_MEASURED
 from audit.report.view import Report, Section
 from tests.conftest import finding
 from tests.report.fixture import COST, judged, measured, swept, triangular
