@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import sys
 from collections.abc import Callable, Sequence
 from pathlib import Path
 from types import ModuleType
@@ -83,10 +82,7 @@ def use_disk_cache(own: Path, *, workers: int) -> None:
     """
     shown = Path(namespaces.CACHES) / own.name
     os.environ["TORCHINDUCTOR_CACHE_DIR"] = str(shown if shown.is_dir() else own.with_name(f"{own.name}-anew"))
-    number = workers if policy.settings_are_closed() else 1
-    os.environ["TORCHINDUCTOR_COMPILE_THREADS"] = str(number)
-    if (config := sys.modules.get("torch._inductor.config")) is not None:  # the variable was read when it was imported
-        config.compile_threads = number  # type: ignore[attr-defined]
+    os.environ["TORCHINDUCTOR_COMPILE_THREADS"] = str(workers if policy.settings_are_closed() else 1)
 
 
 def graph(function: Callable[..., Any], sets: list[Inputs]) -> Indexed:

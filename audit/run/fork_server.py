@@ -11,7 +11,6 @@ import gc
 
 if __name__ == "__main__":
     gc.disable()  # until all is imported: a fifth of the time that it takes
-import importlib
 import os
 import signal
 import socket
@@ -24,7 +23,7 @@ import torch.fx.experimental.symbolic_shapes  # imports sympy once, not in each 
 import torch.utils.serialization  # which `torch.load` would import in each session
 
 from audit.build.settings import FOLDERS, CheckedSettings, CudaPythonSettings
-from audit.run import launches, oracle, requests, session, timing, timing_requests, wire
+from audit.run import launches, oracle, requests, session, timing, wire
 from audit.run.child import Child, Serve, inspectable
 from audit.run.event_writer import EventWriter
 from audit.run.requests import Request
@@ -91,8 +90,6 @@ def _serve(asked: int, replied: int, writer: EventWriter) -> None:
         if isinstance(request, requests.Release):
             answer = wire.Ended(finished=True)
         else:
-            if isinstance(request, timing_requests.Timing):
-                _import_compiler()
             if child is None:
                 child = Child(KINDS, writer, policy_of(request), hidden=(asked, replied), first=first)
             answer = child.serve(request, descriptors)
@@ -106,13 +103,6 @@ def _serve(asked: int, replied: int, writer: EventWriter) -> None:
         replies.flush()
     if kept is not None:
         kept.end()
-
-
-def _import_compiler() -> None:
-    """Import torch.compile once for all timing sessions of this process: it takes each of them some seconds."""
-    os.environ.setdefault("TORCHINDUCTOR_COMPILE_THREADS", "1")  # read by the import; a session sets its own number
-    with suppress(ImportError):
-        importlib.import_module("torch._inductor.compile_fx")
 
 
 _SLACK_S = 30.0

@@ -85,7 +85,7 @@ class Workers:
     def __init__(self, size: int, *, cache: OracleCache | None = None) -> None:
         sys.setswitchinterval(SWITCH_S)
         self._cache = cache
-        self._idle: queue.LifoQueue[Supervisor] = queue.LifoQueue()  # timing sessions in turn: what one imported stays
+        self._idle: queue.SimpleQueue[Supervisor] = queue.SimpleQueue()
         self._interrupted = False
         self._fork_server = fork_server()
         self._replacing = threading.Lock()
