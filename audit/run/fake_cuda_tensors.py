@@ -28,12 +28,14 @@ class FakeCuda(TorchFunctionMode):
     def __enter__(self) -> FakeCuda:
         """See `TorchFunctionMode`."""
         self._entered = True
+        torch.set_default_device = _set_default_device  # whose mode is below this one
         super().__enter__()  # type: ignore[no-untyped-call]
         return self
 
     def __exit__(self, *raised: Any) -> None:
         """End this mode even if torch pops another one, which claimed code left active."""
         self._entered = False
+        torch.set_default_device = _PLAIN_DEFAULT
         super().__exit__(*raised)  # type: ignore[no-untyped-call]
 
     def __torch_function__(
@@ -46,6 +48,8 @@ class FakeCuda(TorchFunctionMode):
         answer = _ANSWERS.get(_attribute(function))
         if answer is not None and args and isinstance(args[0], torch.Tensor):
             return answer(args[0])
+        if function is torch.device:  # compared with that of a tensor
+            return function(*args, **named)
         if named.get("pin_memory"):
             named = {**named, "pin_memory": False}
         return function(*map(_here, args), **{name: _here(value) for name, value in named.items()})
@@ -110,6 +114,13 @@ _ANSWERS: dict[str, Callable[[torch.Tensor], Any]] = {
     "pin_memory()": lambda tensor: tensor,
     "record_stream()": lambda tensor: None,  # noqa: ARG005
 }
+
+
+_PLAIN_DEFAULT = torch.set_default_device
+
+
+def _set_default_device(device: Any) -> None:
+    _PLAIN_DEFAULT(_here(device))
 
 
 def _here(value: Any) -> Any:

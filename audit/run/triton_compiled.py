@@ -11,6 +11,7 @@ from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
 
+from audit.run import triton_driver
 from audit.run.device import report
 
 REFUSED = "triton-refused"
@@ -28,19 +29,11 @@ class FrontEnd:
 
     def __init__(self, source: Path, compute_capability: int) -> None:
         import triton
-        from triton.backends.compiler import GPUTarget
         from triton.runtime.jit import JITFunction
 
         self._source = source
         self._reports: list[dict[str, Any]] = []
-        target = GPUTarget("cuda", compute_capability, 32)
-        driver = SimpleNamespace(
-            get_current_device=lambda: 0,
-            get_current_stream=lambda _: 0,
-            get_current_target=lambda: target,
-            get_benchmarker=lambda: lambda call, **_: (call(), [0.0, 0.0, 0.0])[1],
-        )
-        triton.runtime.driver.set_active(driver)
+        triton.runtime.driver.set_active(triton_driver.driver(compute_capability))
         triton.compiler.compile = _front_end
         JITFunction.run = self._launched(JITFunction.run)
         triton.autotune = _first_alone(triton.autotune)

@@ -16,7 +16,7 @@ import torch
 
 from audit.build.emulated.runtime import Access, Runtime
 from audit.build.settings import LEAST_TF32, Configuration
-from audit.run import triton_arithmetic, triton_libdevice, triton_syntax
+from audit.run import triton_arithmetic, triton_driver, triton_libdevice, triton_syntax
 from audit.run.device import report
 from audit.run.formats import tf32
 from audit.run.triton_open_lanes import OpenLanes
@@ -69,6 +69,8 @@ class Interpreted:
             part.patch(interpreter)
         self._patch(interpreter)
         triton.autotune = self._tuned(triton.autotune)
+        triton.runtime.driver.set_active(triton_driver.driver(configuration.compute_capability))
+        interpreter.InterpretedFunction.run = triton_driver.ahead(interpreter.InterpretedFunction.run)
 
     def tuned(self) -> list[dict[str, Any]]:
         """Return the configurations taken; see `tuned.taken`."""

@@ -84,6 +84,23 @@ def test_autotuning_takes_a_configuration_without_a_gpu(workers: Workers, tmp_pa
     assert [event["tuned"] for event in reply.events] == [[taken]]
 
 
+AHEAD = """active = triton.runtime.driver.active
+    assert x.device == active.get_active_torch_device() == torch.device("cuda:0")
+    kernel = twice.warmup(x, y, x.numel(), block=4, num_warps=4, grid=(1,))
+    kernel._init_handles()
+    registers = active.utils.get_device_properties(x.device.index)["max_num_regs"]
+    assert registers // kernel.n_regs > 0 < kernel.metadata.shared
+    kernel[(2, 1, 1)](x, y, x.numel(){block})"""
+
+
+@pytest.mark.parametrize("block", ["", ", 4"], ids=["without constants", "with constants"])
+def test_a_kernel_that_was_built_ahead_is_launched(workers: Workers, tmp_path: Path, block: str) -> None:
+    reply = asked(workers, tmp_path, source(AHEAD.format(block=block)))
+    assert reply.finished, reply.detail
+    assert value(tmp_path) == [0, 2, 4, 6, 8, 10]
+    assert [launch["grid"] for launch in reply.events[0]["launches"]] == [[2, 1, 1]]
+
+
 SUMS = "tl.atomic_add(y + index, 2 * tl.load(x + index, mask=index < n), mask=index < n)"
 
 

@@ -90,8 +90,17 @@ class Joined:
 
     def _text(self, file: str) -> PythonText:
         if file not in self.files:
-            self.files[file] = PythonText(self._read(file), where=file)
+            self.files[file] = text = PythonText(self._read(file), where=file)
+            self._name_stars(text, file)
         return self.files[file]
+
+    def _name_stars(self, text: PythonText, file: str) -> None:
+        """Put the names that the file uses in the place of `*` in imports from the others."""
+        used = {one.id for one in ast.walk(text.tree) if isinstance(one, ast.Name) and isinstance(one.ctx, ast.Load)}
+        for node in text.tree.body:
+            if isinstance(node, ast.ImportFrom) and node.names[0].name == "*" and (source := self._source(node, file)):
+                bound = dict.fromkeys(name for one in self._text(source).tree.body for name in sorted(bound_by(one)))
+                node.names = [ast.alias(name) for name in bound if name in used and not name.startswith("_")]
 
     def _hold(self, node: ast.stmt, file: str) -> None:
         """Raise BadInput where another file binds a name of the statement, but for the same constant."""
@@ -157,9 +166,9 @@ class Joined:
                 lines += self._of_module(module, alias, file, body)
             elif reached is None or (alias.asname or alias.name) in reached:
                 source = self._source(node, file)
-                if source is None or alias.name == "*":
-                    what = "by *" if source else f"{alias.name}, which is not beside it"
-                    raise BadInput(f"{file}: line {node.lineno} imports {what}; give its file and import by name")
+                if source is None:
+                    what = f"imports {alias.name}, which is not beside it; give its file and import by name"
+                    raise BadInput(f"{file}: line {node.lineno} {what}")
                 self.take(source, [alias.name])
                 lines.append(_renamed([alias]))
         return "\n".join(filter(None, lines))

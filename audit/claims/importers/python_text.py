@@ -182,7 +182,8 @@ def _free(node: ast.AST) -> set[str]:
     inside = {name for child in ast.iter_child_nodes(node) for name in _free(child)}
     if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda):
         given = {each.arg for each in ast.walk(node.args) if isinstance(each, ast.arg)}
-        inside -= given | _stored(node)
+        of_module = {name for each in ast.walk(node) if isinstance(each, ast.Global) for name in each.names}
+        inside = (inside - given - _stored(node)) | of_module
     return inside
 
 
