@@ -70,6 +70,9 @@ def value(folder: Path, step: int = 0) -> list[float]:
         "import torch\ndef forward(x): return torch.full((6,), 2.0, device=x.device).to('cuda:0') * x.cuda()",
         "import torch\nassert torch.cuda.is_available()\ndef forward(x):\n  torch.cuda.synchronize()\n  return 2 * x",
         "import torch\nt = torch.tensor(2.0, device=torch.device('cuda'))\ndef forward(x): return x * t",
+        "import torch\nd = torch.device('cuda:0')\ndef forward(x): return 2 * x if x.device == d else x",
+        "import torch\nd = torch.device('cuda')\ntorch.set_default_device(d)\nt = torch.tensor(2.0)\n"
+        "def forward(x):\n  with d: return x * t * torch.ones(6)",
         "import torch\nclass ModelNew(torch.nn.Module):\n    def __init__(self, n):\n        super().__init__()\n"
         "        self.w = torch.nn.Parameter(torch.ones(6))\n        self.n = n\n"
         "    def forward(self, x): return x * self.w * (self.n - 1)",
