@@ -3,13 +3,17 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
+from contextlib import suppress
 from typing import Any
 
-from audit.model.errors import Unsupported
+from audit.model.errors import AuditError, Unsupported
 from audit.probes import claimed_shape
+from audit.probes.answer import Observed
 from audit.probes.called import Call, Mode, alike
 from audit.probes.cases import Case
 from audit.probes.target import Target
+from audit.probes.undefined import checking, of_blocks
 
 BLOCKS, FEWER, WHOLE = 24, 4, -1
 """Blocks of each large launch, fewer blocks where those are too much work, and all blocks."""
@@ -17,6 +21,10 @@ WHOLE_S = 3.0
 """Every block is run if that is expected to take at most so much processor time, by that of a few blocks."""
 MOST_WHOLE_S = 30.0
 """No block beyond a few is run if all are expected to take more, and more than half of a session's limit."""
+MOST_CHECKED_S = 3.0
+"""The processor time of a launch beyond which a call with every access checked tells nothing here."""
+MOST_CHECKED_THREADS = 1 << 13
+"""Threads of a launch up to which each access of all its blocks is checked."""
 STOPS = ("time-limit", "deadlock", "too-many-threads")
 FAULT = "illegal-address"
 """The report of an access outside every allocation, which ends a launch: what its blocks left is no result."""
@@ -113,4 +121,23 @@ def _dependence(event: dict[str, Any]) -> str | None:
         return f"a few blocks of {len(partial)} launches that build on each other"
     if any(partial) and event["launches"][-1]["atomics"]:
         return "a few blocks of a launch whose blocks add into memory together"
+    return None
+
+
+def undefined_access(target: Target, case: Case, launches: Sequence[dict[str, Any]]) -> Observed | None:
+    """Return undefined behaviour of a call of FEWER blocks with every access checked; empty where every block was and
+    there is none, None where nothing is known. A launch of few threads is run whole, and so are several, which build
+    on each other."""
+    if not target.built.checks_accesses:
+        return None
+    sparing = len(launches) == 1 and math.prod((*launches[0]["grid"], *launches[0]["block"])) > MOST_CHECKED_THREADS
+    with suppress(AuditError):
+        event, _ = claimed_shape.parts(
+            target, case, checking(target), blocks=FEWER, sparing=sparing, most_s=MOST_CHECKED_S
+        )
+        whole = is_whole(event)
+        found = of_blocks(target, event["reports"], whole=whole)
+        if found is not None and (faulted(event) or why_not(event, case) is None):
+            return found.evidence() | ({"every_block": True} if whole else {})
+        return {} if found is None and whole and not event["raised"] else None
     return None

@@ -26,7 +26,7 @@ from __future__ import annotations
 
 import itertools
 import math
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping
 from contextlib import suppress
 from typing import Any, NamedTuple
 
@@ -40,10 +40,10 @@ from audit.probes.battery import at_middle, premise
 from audit.probes.block_calls import BLOCKS, FEWER, WHOLE
 from audit.probes.called import Mode, alike
 from audit.probes.cases import Case
-from audit.probes.compare import FAR, sentence, worst_element
+from audit.probes.compare import FAR, few_of_half, sentence, worst_element
 from audit.probes.distributions import OUTSIDE_HALF, REORDERED, SHIFTED
 from audit.probes.target import Target
-from audit.probes.undefined import checking, of_blocks
+from audit.probes.undefined import of_blocks
 from audit.probes.undefined import sentence as behaviour
 from audit.probes.variations import DISCRIMINATING, GRADED
 
@@ -64,10 +64,6 @@ STRIDED = "strided"
 OF_WHOLE = ("sorted", "constant_rows", "lowest_bytes", "highest_bytes")
 """Distributions of inputs where every block is run, those that the middle case takes."""
 MOST_DISTRIBUTIONS = 4
-MOST_CHECKED_S = 3.0
-"""The processor time of a launch beyond which a call with every access checked tells nothing here."""
-MOST_CHECKED_THREADS = 1 << 13
-"""Threads of a launch up to which each access of all its blocks is checked."""
 ASKED_OF = ("claimed", "known_bad", "known_good")
 """Roles; ablations and repairs are ours, with shapes chosen for them."""
 
@@ -139,10 +135,11 @@ def _at_claimed(target: Target, shape: Shape) -> Observed:
     seen = _asked(target, cases[claimed_shape.OWN], large)
     if not seen.get("right"):
         return seen
-    if (access := _undefined_access(target, cases[claimed_shape.OWN], found.launches)) is not None:
+    if access := block_calls.undefined_access(target, cases[claimed_shape.OWN], found.launches):
         return seen | {"access": access}
     blocks = WHOLE if seen["blocks"] == seen["blocks_run"] else BLOCKS
-    return seen | _wrong_at_others(target, claimed_shape.cases_of, blocks=blocks)
+    seen |= _wrong_at_others(target, claimed_shape.cases_of, blocks=blocks)
+    return seen | ({"undefined": None} if access is not None else {})  # what a smaller shape shows is not of this one
 
 
 def _wrong_at_others(target: Target, cases_of: Callable[..., Mapping[str, Case]], *, blocks: int) -> Observed:
@@ -152,7 +149,7 @@ def _wrong_at_others(target: Target, cases_of: Callable[..., Mapping[str, Case]]
     for name, other in OTHER_INPUTS.items():
         with suppress(AuditError, KeyError):
             again = _with_other_inputs(target, cases[name], blocks=blocks, times=other.times)
-            if not again["right"] and _reference_is_right(target, cases[name], times=other.times):
+            if _is_wrong(again, cases[name]) and _reference_is_right(target, cases[name], times=other.times):
                 return again | {name: True}
             seen |= {f"{name}_too": True} if again["right"] else {}
     others = (_wrong_at_middle(target) or (_of_whole(target) if blocks == WHOLE else ())) if target.cases else ()
@@ -160,9 +157,13 @@ def _wrong_at_others(target: Target, cases_of: Callable[..., Mapping[str, Case]]
         with suppress(AuditError, KeyError):
             case = cases_of(target, distribution=drawn)[drawn]
             again = _with_other_inputs(target, case, blocks=blocks, times=FAR)
-            if not again["right"] and _reference_is_right(target, case, times=FAR):
+            if _is_wrong(again, case) and _reference_is_right(target, case, times=FAR):
                 return again | {"distribution": drawn}
     return seen
+
+
+def _is_wrong(seen: Observed, case: Case) -> bool:
+    return not seen["right"] and not few_of_half(seen, case.dtype)
 
 
 def _reference_is_right(target: Target, case: Case, *, times: float) -> bool:
@@ -184,23 +185,6 @@ def _of_whole(target: Target) -> list[str]:
     with suppress(AuditError):
         known = at_middle(target)
     return [STRIDED, *(one for one in OF_WHOLE if one in known)]
-
-
-def _undefined_access(target: Target, case: Case, launches: Sequence[dict[str, Any]]) -> Observed | None:
-    """Return undefined behaviour of a call of FEWER blocks with every access checked; None where there is none. A
-    launch of few threads is run whole, and so are several, which build on each other."""
-    if not target.built.checks_accesses:
-        return None
-    sparing = len(launches) == 1 and math.prod((*launches[0]["grid"], *launches[0]["block"])) > MOST_CHECKED_THREADS
-    with suppress(AuditError):
-        event, _ = claimed_shape.parts(
-            target, case, checking(target), blocks=FEWER, sparing=sparing, most_s=MOST_CHECKED_S
-        )
-        whole = block_calls.is_whole(event)
-        found = of_blocks(target, event["reports"], whole=whole)
-        if found is not None and (block_calls.faulted(event) or block_calls.why_not(event, case) is None):
-            return found.evidence() | ({"every_block": True} if whole else {})
-    return None
 
 
 def _with_other_inputs(target: Target, case: Case, *, blocks: int, times: float) -> Observed:

@@ -20,6 +20,9 @@ Scale = float | tuple[float, ...]
 """The rms of a result, or of each of several outputs."""
 FAR = 10
 """Rounding does not explain an error above this many tolerances."""
+FEW = 1e-3
+"""A share of wrong elements that roundings of 16-bit intermediate values can explain, where those nearly cancel."""
+HALF = ("float16", "bfloat16")
 ROUNDED = f"all within {FAR} times what they may be off, which rounding can explain"
 """The text for a smaller error."""
 ShareMap = list[list[float]]
@@ -112,6 +115,11 @@ class Comparison:
             **({} if self.floor is None else {"tolerance_floor": self.floor}),
             **({} if self.output is None else {"output": self.output}),
         }
+
+
+def few_of_half(seen: Mapping[str, Any], dtype: str) -> bool:
+    """Return whether a result of 16-bit numbers is wrong at few elements, by the evidence of a comparison."""
+    return dtype in HALF and seen["elements_wrong"] < FEW * seen["elements"]
 
 
 def sentence(seen: Mapping[str, Any]) -> str:

@@ -7,6 +7,8 @@ tolerance. A failure is a hint
 - within ten times the tolerance, which was chosen for the benchmark's own inputs: a plain sum of equal numbers has a
   larger error than one of random numbers, and than the reference's sum of sums;
 - at a mask with its columns in another order: a kernel may be made for masks that let a first part through;
+- for a result of 16-bit numbers, at numbers a thousand times as large or small, or at fewer than one element in a
+  thousand: its intermediate values may be such numbers too, whose roundings remain where they cancel;
 - at shifted numbers, whose differences cancel; as an overflow at numbers a thousand times as large; and as a zero at
   numbers a thousand times smaller, where the right result is one in half precision too.
 Where rounded intermediate values move the right result by more than the tolerance, as in the variance of equal numbers,
@@ -25,7 +27,7 @@ from audit.probes.answer import Answer, Observed, failed, grade_beside, label, p
 from audit.probes.battery import at_largest, at_middle, premise, too_large
 from audit.probes.called import Call
 from audit.probes.cases import Case
-from audit.probes.compare import FAR, ROUNDED, Comparison, Scale, sentence
+from audit.probes.compare import FAR, HALF, ROUNDED, Comparison, Scale, few_of_half, sentence
 from audit.probes.planned import Asked
 from audit.probes.target import Target
 from audit.probes.undefined import undefined_beside
@@ -109,8 +111,10 @@ def _described(target: Target, one: Asked, first: Asked) -> Observed:
     alone = _compared(target, call, one.case, relative, least)
     if alone.right:
         return {**values, **result.evidence(), "right": True}
-    far = not _compared(target, call, one.case, FAR * relative, least).right
-    return {**values, **alone.evidence(), "far": far}
+    values |= alone.evidence()
+    if one.case.dtype in HALF and (one.what in SCALED or few_of_half(values, one.case.dtype)):
+        values["half"] = True
+    return {**values, "far": not _compared(target, call, one.case, FAR * relative, least).right}
 
 
 def _compared(target: Target, call: Call, case: Case, relative: float, least_scale: Scale) -> Comparison:
@@ -132,7 +136,7 @@ def _hinted(wrong: Observed) -> bool:
 def _of_range(wrong: Observed) -> bool:
     what = wrong["distribution"]
     left_range = what in SCALED and (_overflowed(wrong) or _vanished(wrong))
-    return "outside" in wrong or what in (*OUTSIDE_HALF, *SHIFTED, REORDERED) or left_range
+    return "outside" in wrong or "half" in wrong or what in (*OUTSIDE_HALF, *SHIFTED, REORDERED) or left_range
 
 
 def _open(wrong: Observed) -> bool:

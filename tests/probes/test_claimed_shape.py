@@ -318,9 +318,11 @@ def test_races_between_blocks_count_where_every_block_is_checked(
         return {**EVENT, "launches": [launch], "reports": [RACE]}, None
 
     monkeypatch.setattr(claimed_shape, "parts", parts)
-    found = claimed_blocks._undefined_access(made, CASE, [launch])
+    found = block_calls.undefined_access(made, CASE, [launch])
     assert given == [sparing]
     assert (found is None) == (words is None)
+    monkeypatch.setattr(claimed_shape, "parts", lambda *_, **__: ({**EVENT, "launches": [launch], "reports": []}, None))
+    assert block_calls.undefined_access(made, CASE, [launch]) == (None if words is None else {})
     if words is not None:
         seen = {"shape": SHAPE, "right": True, "access": found}
         answered = claimed_blocks.conclude(seen)

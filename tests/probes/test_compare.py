@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from hypothesis.extra import numpy as npst
 
 from audit.model import Tolerance
-from audit.probes.compare import CHUNK, Comparison, Output, Right, compare, number, sentence, wrong_map
+from audit.probes.compare import CHUNK, Comparison, Output, Right, compare, few_of_half, number, sentence, wrong_map
 from audit.run.correctness import NothingFinite, right, rms
 
 TOLERANCE = Tolerance(relative=1e-4, reason="a test")
@@ -23,6 +23,14 @@ INF, NAN = math.inf, math.nan
 
 def compared(got: object, want: object, tolerance: Tolerance = TOLERANCE, dtype: str = "float32") -> Comparison:
     return compare(np.asarray(got), Right(np.asarray(want, dtype=np.float64), dtype), tolerance)
+
+
+@pytest.mark.parametrize(
+    ("dtype", "wrong", "few"),
+    [("float16", 9, True), ("bfloat16", 9, True), ("float16", 10, False), ("float32", 1, False)],
+)
+def test_few_wrong_elements_of_16_bit_numbers_may_be_rounding(dtype: str, wrong: int, few: bool) -> None:
+    assert few_of_half({"elements": 10_000, "elements_wrong": wrong}, dtype) is few
 
 
 def test_equal_is_right_and_says_nothing_of_an_element() -> None:
