@@ -36,7 +36,7 @@ PYBIND11_MODULE(TORCH_EXTENSION_NAME, m) { m.def("forward", &sums_of); }
 """
 TASK = """import torch
 
-N = 512
+N = 128
 K = 8192
 
 
@@ -97,7 +97,7 @@ LARGE = "(n + 127) / 128, 128, 100000"
     ("launch", "limit", "verdict", "words"),
     [
         ("(n + 2047) / 2048, 2048", "", "wrong", "block (2048, 1, 1) has 2048 threads; at most 1,024"),
-        ("n / 1000000, 128", "", "wrong", "4 of 4 blocks run; 3,999,488 of 4,000,000 elements are never written"),
+        ("n / 250000, 128", "", "wrong", "4 of 4 blocks run; 999,488 of 1,000,000 elements are never written"),
         (LARGE, "", "wrong", "100000 bytes of dynamic shared memory asked for, 49152 allowed"),
         (LARGE, WANTED, "undecided", "a newer GPU allows that much"),
         (LARGE, LOOKED_UP, "undecided", "a newer GPU allows that much"),
@@ -129,8 +129,8 @@ def test_an_attribute_leaves_room_for_static_shared_memory(
 
 
 def audited(tmp_path: Path, launch: str, limit: str, static: str = "") -> Record:
-    """Audit a kernel that doubles four million numbers, with that launch."""
+    """Audit a kernel that doubles a million numbers, with that launch."""
     text = TWICE.replace("LAUNCH", launch).replace("LIMIT", limit).replace("STATIC", static)
-    task = TASK.replace("N = 512\nK = 8192", "N = 4000000").replace("N, K", "N").replace("x.sum(1)", "2 * x")
+    task = TASK.replace("N = 128\nK = 8192", "N = 1000000").replace("N, K", "N").replace("x.sum(1)", "2 * x")
     folder = published.write(tmp_path / "s", twice__cu=text, task__py=task)
     return audit.check(folder / "twice.cu", folder / "task.py", tolerance=1e-4, device="emulated", seed=5)
