@@ -67,7 +67,7 @@ class _Reviewer:
     """A process that reviews sources until its standard input closes."""
 
     def __init__(self) -> None:
-        self._made_by = os.getpid()
+        self._made_by, self._limits = os.getpid(), (SECONDS, BYTES)
         self._process = subprocess.Popen(
             [sys.executable, "-m", "audit.review.process", str(SECONDS), str(BYTES)],
             stdin=subprocess.PIPE,
@@ -79,8 +79,9 @@ class _Reviewer:
         )
 
     def fits(self) -> bool:
-        """Return whether this process may ask it."""
-        return self._made_by == os.getpid() and self._process.poll() is None
+        """Return whether it equals a reviewer started now."""
+        now = os.getpid(), (SECONDS, BYTES)
+        return (self._made_by, self._limits) == now and self._process.poll() is None
 
     def ask(self, requests: str, count: int) -> list[str]:
         """Return the lines that answer the requests, fewer where one of them ended it."""
