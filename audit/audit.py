@@ -22,8 +22,8 @@ from audit.record_writer import RecordWriter, taken
 from audit.report.formats import USUAL, Form
 from audit.report.outcome import tone
 from audit.report.progress import Progress
-from audit.review import process as reviews
-from audit.review.process import Source
+from audit.review import hints as reviews
+from audit.review.hints import Source
 from audit.run import environment
 from audit.run.pool import Workers
 from audit.sandbox import command as sandboxed
@@ -138,22 +138,11 @@ class Audit(AbstractContextManager["Audit"]):
         """Hints from every variant's source."""
         with self._stage("review"):
             claim = self.folder.claim
-            found = reviews.findings([self._source(one) for one in claim.variant])
-            for variant, findings in zip(claim.variant, found, strict=True):
+            sources = [source_of(self.folder, one, advice=one.role == "claimed") for one in claim.variant]
+            for variant, findings in zip(claim.variant, reviews.findings(sources), strict=True):
                 self._writer.add(findings)
                 for hint in (finding for finding in findings if finding.outcome == "fail"):
                     self._progress.say(f"{claim.known_as(variant)}, line {hint.line}: hint: {hint.probe}")
-
-    def _source(self, variant: Variant) -> Source:
-        return Source(
-            text=self.folder.source_of(variant).read_text(encoding="utf-8"),
-            python=variant.file.endswith(".py"),
-            target=variant.name,
-            precision=variant.precision,
-            advice=variant.role == "claimed",
-            entry=self.folder.claim.entry_of(variant),
-            lines=self.folder.published_lines(variant),
-        )
 
     def build(self) -> None:
         """Waits until every variant is compiled; one that is not is a finding and the others go on. Then the devices
@@ -180,6 +169,9 @@ class Audit(AbstractContextManager["Audit"]):
             with self._stage("measure"):
                 waiting = self._main.waiting()
                 self._times.take([one for one in self.folder.claim.variant if one not in waiting], baselines=True)
+                failed = {one.target for one in self.record.findings if one.fails_kernel}
+                if any(one.name in failed for one in waiting):
+                    self._times.repeat()  # another variant's, while the published build goes on
                 self._progress.advance(A_TIMING)
 
     def confirm(self) -> None:
@@ -287,3 +279,16 @@ class Audit(AbstractContextManager["Audit"]):
         )
         session.prepare()
         return session
+
+
+def source_of(folder: ClaimFolder, variant: Variant, *, advice: bool) -> Source:
+    """Return what is reviewed of a variant; see `Source`."""
+    return Source(
+        folder.source_of(variant).read_text(encoding="utf-8"),
+        variant.name,
+        python=variant.file.endswith(".py"),
+        precision=variant.precision,
+        advice=advice,
+        entry=folder.claim.entry_of(variant),
+        lines=folder.published_lines(variant),
+    )

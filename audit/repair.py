@@ -14,10 +14,10 @@ from audit.claims import ClaimFolder
 from audit.device_run import DeviceRun
 from audit.judge.evidence import CORRECTNESS, deciding
 from audit.model import BuildNote, Change, Finding, GeneratedRepair, Record, SourceFile, Variant, atomic, untrusted
-from audit.model.generated import FOLDER
+from audit.model.finding import GENERATED
 from audit.record_writer import RecordWriter
 from audit.report.progress import Progress
-from audit.review import process
+from audit.review import hints
 from audit.scheduler import mark, outcome
 
 OWN = ("ablation", "repair")
@@ -41,13 +41,13 @@ def generated(folder: ClaimFolder, failures: Sequence[Finding]) -> dict[Generate
     claimed = folder.claim.claimed
     assert claimed is not None  # nothing fails without one
     text = untrusted.text(folder.source_of(claimed))
-    proposed = process.changes(text, failures, python=claimed.file.endswith(".py"))
+    proposed = hints.changes(text, failures, python=claimed.file.endswith(".py"))
     changed = [(change, change.applied(text)) for change in proposed]
     return {_repair(claimed, change, new, place): new for place, (change, new) in enumerate(changed, start=1)}
 
 
 def _repair(claimed: Variant, change: Change, text: str, place: int) -> GeneratedRepair:
-    file = f"{FOLDER}_{place}.{claimed.file.rpartition('.')[2]}"
+    file = f"{GENERATED}_{place}.{claimed.file.rpartition('.')[2]}"
     new = {
         "file": file,
         "role": ROLE,
@@ -60,10 +60,10 @@ def _repair(claimed: Variant, change: Change, text: str, place: int) -> Generate
 
 def write(repairs: dict[GeneratedRepair, str], out: Path) -> None:
     """Write the changed sources into a folder of the results, for a reader to build; those of an earlier run go."""
-    for old in (out / FOLDER).glob(f"{FOLDER}_*.*"):
+    for old in (out / GENERATED).glob(f"{GENERATED}_*.*"):
         old.unlink()
     for repair, text in repairs.items():
-        atomic.write(out / FOLDER / repair.variant.file, text.encode())
+        atomic.write(out / GENERATED / repair.variant.file, text.encode())
 
 
 def ask(

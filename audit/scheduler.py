@@ -249,7 +249,8 @@ class Scheduler:
                 if finding.probe == LAST_OF_THE_FIRST and variant is self._order[0]:
                     self._first_word.set()
                 if variant.role == "claimed" and finding.outcome == "fail":
-                    self._progress.say(f"{self._label}{self._file(variant)}: {finding.probe}: {finding.summary}")
+                    noted = "noted: " if finding.grade == "hint" or not finding.claimed else ""
+                    self._progress.say(f"{self._label}{self._file(variant)}: {noted}{finding.probe}: {finding.summary}")
         self._progress.say(f"{self._label}{self._file(variant)}: {outcome(found)}", mark=mark(found))
         return tuple(found)
 

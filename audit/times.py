@@ -20,6 +20,7 @@ class AuditTimes:
     def __init__(self, scheduler: Scheduler, writer: RecordWriter, prepared: Callable[[], Session]) -> None:
         self._scheduler, self._writer = scheduler, writer
         self._session = scheduler.beside(prepared)
+        self._repeated: str | None = None
 
     def take(self, variants: Sequence[Variant], *, baselines: bool) -> None:
         """Time those of the variants whose builds count; see `measure.times`."""
@@ -28,9 +29,13 @@ class AuditTimes:
         self._keep(measure.times(self._session.result(), built, passed=self._passed(), baselines=baselines))
 
     def repeat(self) -> None:
-        """Time again the variant whose ratio a report states, in other processes; see `measure.repeated`."""
-        built = self._scheduler.timeable()
-        self._keep(measure.repeated(self._session.result(), built, passed=self._passed()))
+        """Time again the variant whose ratio a report states, in other processes, unless that was done; see
+        `measure.repeated`."""
+        session, built = self._session.result(), self._scheduler.timeable()
+        names = measure.leading(session, built, self._passed())
+        if names and names[0] != self._repeated:
+            self._repeated = names[0]
+            self._keep(measure.repeated(session, built, names))
 
     def _passed(self) -> set[str]:
         record = self._writer.record

@@ -1,7 +1,9 @@
-"""A batch of 24 small claims on the emulated device against one audit at a time, and a batch killed twenty times.
+"""A batch of 24 small claims on the emulated device against one audit at a time, and a batch killed twenty times; the
+same claims on one GPU and on two.
 
-    python bench/batch.py           # both; some ten minutes on two idle cores
-    python bench/batch.py kills     # one of the two: speed or kills
+    python bench/batch.py                               # the first two; some ten minutes on two idle cores
+    python bench/batch.py kills                         # one of them: speed or kills
+    python bench/batch.py gpus --scratch /tmp/batch     # one GPU against two of one host; goes on where it was stopped
 
 The claims are kernels of `kernels/controls_good/`, one a claim, each compiled anew in every round: a remark at
 its end makes it new, while what builds share is made before. "One at a time" is what somebody does without `audit
@@ -22,6 +24,7 @@ import subprocess
 import sys
 import tempfile
 import time
+from collections import Counter
 from collections.abc import Callable, Iterator
 from functools import partial
 from itertools import islice
@@ -43,9 +46,14 @@ SEED = 20261121
 def main() -> None:
     """Measures, prints and stores."""
     parser = argparse.ArgumentParser(description="audit batch against one audit at a time, and killed twenty times")
-    parser.add_argument("part", nargs="*", default=["speed", "kills"], help="speed or kills; both if none is named")
+    parser.add_argument("part", nargs="*", default=["speed", "kills"], help="speed, kills or gpus; speed and kills")
+    parser.add_argument("--scratch", type=Path, help="where gpus keeps its builds and rounds")
     parser.add_argument("--rounds", type=int, default=ROUNDS, help="of every way, of which the fastest counts")
     options = parser.parse_args()
+    if options.part == ["gpus"]:
+        os.environ["AUDIT_CACHE"] = f"{options.scratch}/cache"
+        keep("h200_batch", gpus(options.scratch), seeds=(SEED,))
+        return
     kept = RESULTS / "batch.json"
     values: dict[str, Any] = json.loads(kept.read_text(encoding="utf-8")) if kept.exists() else {}
     with tempfile.TemporaryDirectory() as scratch:
@@ -107,6 +115,31 @@ def speed(scratch: Path, *, rounds: int) -> dict[str, Any]:
     return {"rounds": done, "best_seconds": best, "times_the_throughput_of": ratios}
 
 
+def gpus(scratch: Path) -> dict[str, Any]:
+    """Seconds of a batch on one GPU and on two, with every build made before by a batch that is not counted."""
+    folder, done = scratch / "claims", scratch / "rounds.json"
+    if not folder.exists():
+        generate(folder, remark="one GPU and two")
+    batch(folder, scratch / "builds", "--resume", "--gpus", "0,1", device="cuda")
+    rounds: dict[str, dict[str, Any]] = json.loads(done.read_bytes()) if done.exists() else {}
+    for numbers in ("0,1", "0"):
+        out = scratch / f"out-{numbers}"
+        if numbers in rounds:
+            continue
+        shutil.rmtree(out, ignore_errors=True)
+        rounds[numbers] = timed(partial(batch, folder, out, "--gpus", numbers, device="cuda"))
+        rounds[numbers]["verdicts"] = _verdicts(out)
+        done.write_text(json.dumps(rounds), encoding="utf-8")
+        print(numbers, rounds[numbers], flush=True)
+    ratio = round(rounds["0"]["seconds"] / rounds["0,1"]["seconds"], 2)
+    return {"claims": CLAIMS, "gpus": rounds, "two_gpus_times_one": ratio}
+
+
+def _verdicts(out: Path) -> dict[str, int]:
+    records = (json.loads(path.read_bytes()) for path in sorted(out.glob("*/record.json")))
+    return dict(Counter(one["verdict"]["name"] for one in records))
+
+
 def papermills(folder: Path, out: Path) -> None:
     """One audit after the other, as by hand."""
     for claim in sorted(path for path in folder.iterdir() if (path / "claim.toml").exists()):
@@ -125,9 +158,9 @@ def papermills(folder: Path, out: Path) -> None:
         )  # fmt: skip
 
 
-def batch(folder: Path, out: Path, *more: str) -> subprocess.CompletedProcess[bytes]:
+def batch(folder: Path, out: Path, *more: str, device: str = "emulated") -> subprocess.CompletedProcess[bytes]:
     """One whole batch."""
-    return subprocess.run(_command(folder, out, *more), check=True, stdout=subprocess.DEVNULL)
+    return subprocess.run(_command(folder, out, *more, device=device), check=True, stdout=subprocess.DEVNULL)
 
 
 def kills(scratch: Path, *, within_s: float) -> dict[str, Any]:
@@ -200,8 +233,8 @@ def _children(pid: int) -> list[int]:
     return [int(word) for word in Path(f"/proc/{pid}/task/{pid}/children").read_text().split()]
 
 
-def _command(folder: Path, out: Path, *more: str) -> list[str]:
-    return [sys.executable, "-m", "audit", "batch", str(folder), "--device", "emulated", "--out", str(out), *more]
+def _command(folder: Path, out: Path, *more: str, device: str = "emulated") -> list[str]:
+    return [sys.executable, "-m", "audit", "batch", str(folder), "--device", device, "--out", str(out), *more]
 
 
 if __name__ == "__main__":

@@ -23,8 +23,8 @@ from measured import RESULTS, ROOT, timed
 
 from audit import __version__
 from audit.apps.batch.jobs import python_path
-from audit.apps.notebook.preflight import look
-from audit.apps.pages import notebooks
+from audit.apps.notebook.preflight import gpu_here
+from audit.apps.pages import tables
 from audit.apps.pages.site import EXECUTED
 from audit.sandbox import limits
 
@@ -59,7 +59,7 @@ def run(name: str, device: str, scratch: Path) -> dict[str, Any]:
 
 def where(device: str) -> str:
     """The GPU, or how many cores were there without one."""
-    gpu = None if device == "emulated" else look().gpu
+    gpu = None if device == "emulated" else gpu_here()
     return f"{limits.cores()} cores without a GPU" if gpu is None else gpu.name
 
 
@@ -76,7 +76,7 @@ def kept(values: dict[str, Any]) -> None:
 def publish(name: str, scratch: Path) -> None:
     """Keeps the executed notebook, with its outputs and without what only the machine that ran it could use."""
     text = (scratch / "done.ipynb").read_text(encoding="utf-8").replace(f"{scratch}/", "")
-    executed = json.loads(notebooks.with_runs(text, name=name, runs=notebooks.runs(ROOT)))
+    executed = json.loads(tables.with_runs(text, name=name, runs=tables.runs(ROOT)))
     for part in (executed, *executed["cells"]):
         part["metadata"] = {key: value for key, value in part["metadata"].items() if key not in OF_THE_MACHINE}
     for output in (one for cell in executed["cells"] for one in cell.get("outputs", [])):

@@ -14,7 +14,7 @@ import numpy as np
 import pytest
 
 import audit
-from audit.apps import check_sources, cli
+from audit.apps import check, cli
 from audit.model import store
 from audit.model.errors import BadInput
 from audit.report import evidence
@@ -150,7 +150,7 @@ def test_a_module_that_tests_itself_is_audited_without_its_tests(
 
 
 def test_tests_are_dropped_and_lines_keep_their_numbers() -> None:
-    text = check_sources.without_tests(WITH_TESTS, needed={"twice", "doubled", "made"}, where="m.py")
+    text = check.without_tests(WITH_TESTS, needed={"twice", "doubled", "made"}, where="m.py")
     assert list(reach.reaches(text)) == []
     assert "audit" not in text and "pytest" not in text and "__main__" not in text
     before, after = (one.split("\n") for one in (WITH_TESTS, text))
@@ -168,7 +168,7 @@ def test_tests_are_dropped_and_lines_keep_their_numbers() -> None:
     ],
 )
 def test_a_kernel_that_uses_the_kit_stays_as_it_is(text: str) -> None:
-    assert check_sources.without_tests(text, needed={"twice"}, where="m.py") == text
+    assert check.without_tests(text, needed={"twice"}, where="m.py") == text
     assert list(reach.reaches(text))
 
 
@@ -273,7 +273,7 @@ def test_a_function_of_an_extension_has_the_name_of_what_is_bound(
     published.write(tmp_path / "e", extension_of_mine__py=text)
     monkeypatch.syspath_prepend(str(tmp_path / "e"))
     kernel = import_module("extension_of_mine").extension.sqrt
-    paths = check_sources.files(kernel, given[2].doubled, given[2].made, tmp_path)
+    paths = check.files(kernel, given[2].doubled, given[2].made, tmp_path)
     assert paths[0].read_text(encoding="utf-8") == f"{text}\n\nkernel = extension.sqrt\n"
 
 

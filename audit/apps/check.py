@@ -1,26 +1,35 @@
-"""`audit.check`: one kernel against its reference, imported and audited, from Python or from the command line."""
+"""`audit.check`: one kernel against its reference, imported and audited, from Python or from the command line.
+
+Imported are the files that were named, and the modules of the functions that were given.
+"""
 
 from __future__ import annotations
 
+import ast
+import inspect
 import io
 import shlex
+import sys
+import sysconfig
 import tempfile
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from itertools import chain, count
 from pathlib import Path
+from types import ModuleType
 from typing import Any
 
 from audit import claims
-from audit.apps.check_sources import Source, files
 from audit.audit import Audit
 from audit.build.device import choose, secondary_devices
 from audit.claims import importers
 from audit.claims.importers import writer
 from audit.claims.importers.facts import Given
+from audit.claims.importers.python_text import PythonText, bound_by
 from audit.model import Record
 from audit.model.errors import BadInput
 from audit.report.formats import Form
 from audit.report.progress import Progress
+from audit.review.python_tree import inside, names_in
 
 
 def check(  # noqa: PLR0913  # one argument an option of the command
@@ -141,3 +150,138 @@ def _options(given: Given) -> Iterator[str]:
     for option, pairs in (("--claimed", given.claimed), ("--shape", given.shape)):
         yield from (option, *(name if value is None else f"{name}={value}" for name, value in pairs)) if pairs else ()
     yield from [f"--flags={' '.join(given.flags)}"] if given.flags else []
+
+
+Source = str | Path | Callable[..., Any]
+NAMES = {"kernel": "kernel", "reference": "reference", "inputs": "get_inputs"}
+LINES = {
+    "kernel": "\n\nkernel = {}\n",
+    "reference": "\n\ndef reference(*arguments):\n    return {}(*arguments)\n",
+    "inputs": "\n\ndef get_inputs():\n    return {}()\n",
+}
+"""The name that each argument has in the file that is imported, and the lines that give it to another function."""
+OF_PYTHON = {Path(sysconfig.get_path(kind)) for kind in ("stdlib", "purelib", "platlib")}
+"""Folders of Python and of installed packages, whose names for a callable are none that its author gave."""
+OF_TESTS = ("audit", "pytest")
+"""Packages that a module imports to have itself tested, never to compute."""
+
+
+def files(kernel: Source, reference: Source, inputs: Callable[[], list[Any]] | None, folder: Path) -> list[Path]:
+    """Return the files to import; modules of functions are written into `folder`, with a name of ours for each. Raises
+    BadInput: a callable that no file has a name for, or two files of one name."""
+    paths: list[Path] = []
+    modules: dict[Path, dict[str, str]] = {}
+    for argument, one in {"kernel": kernel, "reference": reference, "inputs": inputs}.items():
+        if callable(one):
+            module, name = _place_of(one, argument)
+            modules.setdefault(module, {})[argument] = name
+        elif one is not None:
+            paths.append(Path(one))
+    for module, given in modules.items():
+        needed = {name.partition(".")[0] for name in given.values()}
+        text = without_tests(module.read_text(encoding="utf-8"), needed=needed, where=str(module))
+        added = (LINES[argument].format(name) for argument, name in given.items() if name != NAMES[argument])
+        (folder / module.name).write_text(text + "".join(added), encoding="utf-8")
+        paths.append(folder / module.name)
+    names = [path.name for path in paths]
+    if len(set(names)) < len(names):
+        raise BadInput(f"check: two files are called {names[0]}; give one of them another name")
+    return paths
+
+
+def without_tests(text: str, *, needed: set[str], where: str) -> str:
+    """Return a module without the imports of `OF_TESTS` and the statements that use them; line numbers stay.
+
+    Where a needed function uses them, or one line holds more, the text stays as it is, and `reach` says so.
+    """
+    tree = PythonText(text.encode(), where=where).tree
+    found = _of_tests(tree)
+    beside = {line for one in tree.body if one not in found for line in _lines(one)}
+    kept = text.split("\n")
+    for statement, rest in found.items():
+        lines = _lines(statement)
+        if needed & (bound_by(statement) - _bound(rest)) or beside & {*lines}:
+            return text
+        kept[lines.start - 1 : lines.stop - 1] = [ast.unparse(rest) if rest else "", *[""] * (len(lines) - 1)]
+    return "\n".join(kept)
+
+
+def _lines(statement: ast.stmt) -> range:
+    """Return the numbers of the lines of a statement with its decorators."""
+    first = min([statement.lineno, *(one.lineno for one in getattr(statement, "decorator_list", ()))])
+    return range(first, (statement.end_lineno or first) + 1)
+
+
+def _bound(statement: ast.stmt | None) -> set[str]:
+    return set() if statement is None else bound_by(statement)
+
+
+def _of_tests(tree: ast.Module) -> dict[ast.stmt, ast.stmt | None]:
+    """Return the top-level statements that import or use `OF_TESTS`, each with what is left of it."""
+    found = {one: _rest(one) for one in tree.body if any(map(_is_of_tests, _imported(one)))}
+    names = {name for one, rest in found.items() for name in bound_by(one) - _bound(rest)}
+    while more := [one for one in tree.body if one not in found and names_in(one) & names]:
+        found |= dict.fromkeys(more)
+        names |= {name for one in more for name in bound_by(one)}
+    return found
+
+
+def _imported(node: ast.AST) -> Iterator[str]:
+    """Yield the modules that imports within a statement name."""
+    yield from (alias.name for one in inside(node, ast.Import) for alias in one.names)
+    yield from (one.module or "" for one in inside(node, ast.ImportFrom))
+
+
+def _is_of_tests(module: str) -> bool:
+    return module.partition(".")[0] in OF_TESTS
+
+
+def _rest(statement: ast.stmt) -> ast.stmt | None:
+    """Return `import torch` of `import torch, audit`; None where nothing is left."""
+    if not isinstance(statement, ast.Import):
+        return None
+    rest = [one for one in statement.names if not _is_of_tests(one.name)]
+    return ast.Import(names=rest) if rest else None
+
+
+def _place_of(one: Callable[..., Any], argument: str) -> tuple[Path, str]:
+    """Return the file of a callable and its name at the file's top level: `softmax`, `layer.forward`. Raises BadInput:
+    no file binds it to a name, or it is nothing to be called with inputs."""
+    if isinstance(one, type):
+        raise BadInput(f"check: {argument} is the class {one.__name__}; give a function that calls an object of it, or "
+                       "the file, in KernelBench's form")  # fmt: skip
+    if type(one).__module__.startswith("triton."):
+        raise BadInput(f"check: {argument} is a Triton kernel; give the Python function that launches it on a grid")
+    own = sys.modules.get(getattr(one, "__module__", None) or "")
+    for module in (own, *list(sys.modules.values())):
+        file = Path(getattr(module, "__file__", None) or "")
+        if module is own or not any(map(file.is_relative_to, OF_PYTHON)):
+            for name in (name for name in _names_in(module, one) if _is_bound(name, file)):
+                return file, name
+    kind = " ".join(("the", type(one).__name__, getattr(one, "__name__", ""))).rstrip()
+    compiled = "the `.cu` that it is compiled from or " if inspect.isbuiltin(one) else ""
+    raise BadInput(
+        f"check: {argument} is {kind}, which no Python file binds to a name; write a function with `def` or "
+        f"`{NAMES[argument]} = ...` at the top level of a file (in a notebook, in a cell that begins with "
+        f"`%%writefile`), and give {compiled}that file"
+    )
+
+
+def _names_in(module: ModuleType | None, one: Callable[..., Any]) -> Iterator[str]:
+    """Yield the names of an object in a module, or of a method of an object or a function of an extension there."""
+    owner, attribute = getattr(one, "__self__", None), getattr(one, "__name__", "")
+    for name, value in list(getattr(module, "__dict__", {}).items()):
+        if value is one:
+            yield name
+        of_module = type(value) is ModuleType and vars(value).get(attribute) is one
+        if of_module or (value is owner and inspect.ismethod(one)):
+            yield f"{name}.{attribute}"
+
+
+def _is_bound(name: str, file: Path) -> bool:
+    """Return whether one statement at the top level of a file binds a name, by `def` or `=`, and no other does."""
+    if file.suffix != ".py" or not file.is_file():
+        return False
+    body = PythonText(file.read_bytes(), where=str(file)).tree.body
+    found = [one for one in body if name.partition(".")[0] in bound_by(one)]
+    return len(found) == 1 and isinstance(found[0], ast.FunctionDef | ast.Assign | ast.AnnAssign)

@@ -8,8 +8,7 @@ from typing import Literal, TypedDict
 
 from audit.judge import causes
 from audit.judge.answers import BASELINE, Answers, is_impossible, proofs
-from audit.judge.evidence import ESCAPES, KERNELS, OWN_REFERENCE, PRECISION, REPLACED, objects
-from audit.judge.ladder import cure
+from audit.judge.evidence import ESCAPES, KERNELS, OWN_REFERENCE, PRECISION, REPLACED, cure, objects
 from audit.measure import compared
 from audit.model import Finding, Record, ResultAnswer, Verdict, VerdictName
 

@@ -3,7 +3,7 @@
 Which callables are timed in which session stands here: what passed beside the baselines, and the claimed kernel apart.
 """
 
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Mapping, Sequence
 
 from audit.build.device import BuiltVariant
 from audit.measure import sizes
@@ -12,8 +12,8 @@ from audit.measure.samples import DO_BENCH, OURS, median_ms, speedup
 from audit.measure.timing import LADDER, LATER, Session, Times
 
 __all__ = [
-    "DO_BENCH", "OURS", "Comparison", "Session", "Times", "compared", "median_ms", "repeated", "speedup", "strongest",
-    "times", "wrong_baselines",
+    "DO_BENCH", "OURS", "Comparison", "Session", "Times", "compared", "leading", "median_ms", "repeated", "speedup",
+    "strongest", "times", "wrong_baselines",
 ]  # fmt: skip
 
 
@@ -37,11 +37,9 @@ def times(
     return session.taken()
 
 
-def repeated(session: Session, built: Mapping[str, BuiltVariant], *, passed: Collection[str]) -> Times:
+def repeated(session: Session, built: Mapping[str, BuiltVariant], names: Sequence[str]) -> Times:
     """Time the variant whose ratio a report states, the first of `leading`, in further processes, after `times`; and at
     sizes beside the claimed one the first two."""
-    if not (names := leading(session, built, passed)):
-        return session.taken()
     session.repeat(names[0], built[names[0]])
     again, other = session.taken(), sizes.times(session, {name: built[name] for name in names[:2]})
     return Times((*again.measurements, *other.measurements), (*again.findings, *other.findings))

@@ -37,8 +37,6 @@ BUSY = "profiler, while kernels ran"
 SPAN = "profiler, first start to last end"
 ALONE = "CUDA events, L2 cold, alone"
 ALONE_HOT = "CUDA events, L2 hot, alone"
-BEFORE_BLOCKS = "do_bench, L2 flushed"
-"""The counterpart of `OURS` in records of schema 1, whose callables were timed one after another."""
 READ = "control:l2 read"
 """The callable that reads a part of the L2 cache, hot and cold."""
 CONTRADICTED = "contradicted by the clock of another process: "
@@ -59,10 +57,8 @@ def published(*, timed_mean: bool) -> tuple[Protocol, ...]:
 
 
 def found(measurements: Iterable[Measurement], variant: str, protocol: str = OURS) -> tuple[Measurement, ...]:
-    """Return the timings of a variant under a protocol, in order; those of schema 1 replace missing ones of `OURS`."""
-    own = tuple(one for one in measurements if one.variant == variant)
-    named = tuple(one for one in own if one.protocol == protocol)
-    return named if named or protocol != OURS else tuple(one for one in own if one.protocol == BEFORE_BLOCKS)
+    """Return the timings of a variant under a protocol, in order."""
+    return tuple(one for one in measurements if (one.variant, one.protocol) == (variant, protocol))
 
 
 def median_ms(measurements: Iterable[Measurement], variant: str, protocol: str = OURS) -> float | None:

@@ -1,8 +1,7 @@
 """The record: every fact of an audit, as frozen and strict pydantic models; imports no other stage."""
 
 from audit.model.claim import Claim, Harness, Observation, Original, Shape, Source, Speedup, Tolerance, Variant
-from audit.model.finding import Finding, Grade, Outcome
-from audit.model.generated import Change, GeneratedRepair
+from audit.model.finding import Change, Finding, GeneratedRepair, Grade, Outcome
 from audit.model.record import (
     SCHEMA,
     AuditedClaim,

@@ -10,8 +10,7 @@ from pydantic import FailFast, Field, model_validator
 
 from audit.model.base import Frozen
 from audit.model.claim import Claim, Precision, Shape
-from audit.model.finding import DeviceKind, Finding
-from audit.model.generated import MOST_REPAIRS, GeneratedRepair
+from audit.model.finding import MOST_REPAIRS, DeviceKind, Finding, GeneratedRepair
 
 LONGEST_MS = 1e9
 """Eleven days."""
@@ -29,12 +28,12 @@ MOST_BUILDS, MOST_PACKAGES, MOST_STAGES, MOST_LIMITS = 1000, 100, 50, 50
 are 42, 8, 8 and 11."""
 Block = Annotated[int, Field(ge=0, lt=MOST_BLOCKS)]
 SCHEMA = 5
-"""History: 1 (2026-11) first published form; 2 (2026-11) findings name their device, a second device may stand beside
-the main one, samples know their block; 3 (2026-11) a verdict keeps the three answers it is made of, five verdicts more,
-findings name their shape, whether the claim speaks of it, and all that they follow from; published numbers who states
-them; 4 (2026-11) other words, see `old_words`; 5 (2026-11) ratios are medians of those of single blocks, not of pooled
-samples, and baselines have the precision that they showed. An older record is read as one that leaves these open;
-`audit.judge.as_judged_now` derives its verdict again."""
+"""History: 1 (2026-11) first form, no longer read; 2 (2026-11) findings name their device, a second device may
+stand beside the main one, samples know their block; 3 (2026-11) a verdict keeps the three answers it is made of, five
+verdicts more, findings name their shape, whether the claim speaks of it, and all that they follow from; published
+numbers who states them; 4 (2026-11) other words, see `old_words`; 5 (2026-11) ratios are medians of those of single
+blocks, not of pooled samples, and baselines have the precision that they showed. An older record is read as one that
+leaves these open; `audit.judge.as_judged_now` derives its verdict again."""
 
 VerdictName = Literal[
     "incomplete",
@@ -244,7 +243,7 @@ class Record(Frozen):
     kernel by itself: findings about them name a cause, and decide no verdict.
     """
 
-    schema_: Literal[1, 2, 3, 4, 5] = Field(default=5, alias="schema")
+    schema_: Literal[2, 3, 4, 5] = Field(default=5, alias="schema")
     claim: AuditedClaim
     device: Device
     secondary_devices: tuple[Device, ...] = ()

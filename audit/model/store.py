@@ -39,12 +39,12 @@ def parse(data: bytes, name: str) -> Record:
     if len(data) > MOST_BYTES:
         raise BadInput(f"{name}: {len(data):,} bytes; a record has at most {MOST_BYTES:,}")
     document = untrusted.json_document(data, name)
-    if isinstance(document, dict) and document.get("schema") in (1, 2, 3):
+    if isinstance(document, dict) and document.get("schema") in (2, 3):
         data = json.dumps(old_words.replaced(document)).encode()
     try:
         return Record.model_validate_json(data)
     except ValidationError as error:
-        raise BadInput(f"{name}: not a record of schema 1 to 5: {problem(error)}") from error
+        raise BadInput(f"{name}: not a record of schema 2 to 5: {problem(error)}") from error
 
 
 def json_schema() -> dict[str, Any]:

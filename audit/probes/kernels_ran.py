@@ -5,14 +5,14 @@ variable, a table, a helper, a macro, `cudaLaunchKernel`, or a template of CUB o
 On a GPU torch's profiler lists the kernels with their share of the GPU time; the emulated device lists the launches of
 the source, and operators of a library launch none there.
 
-A source did not produce the result if its kernels never run, if its results are right at every shape though the
-emulated device runs no block of them, or if it is a `.cu` without launches. Kernels of a library that take a tenth of
-the GPU time are a hint: a source may leave part of the work to a library. A `.py` made of a library's operators is a
-hint too: it may be declared as such. Where the claimed shape is too large to run, the launches of its host code decide,
-with the inputs of that shape where a smaller one does launch the source's kernels; and where the claim speaks of none
-of the smaller shapes, one call there without blocks. Where these are unknown and the
-source compares sizes with numbers, a call at a smaller shape gives a hint. An extension that torch cannot build runs at
-no shape.
+A source did not produce the result if its kernels never run, if it is a `.cu` without launches, or if its results are
+right at every shape though the emulated device runs no block of them, also at inputs that tell a trivial result apart.
+Kernels of a library that take a tenth of the GPU time are a hint: a source may leave part of the work to a library. A
+`.py` made of a library's operators is a hint too: it may be declared as such. Where the claimed shape is too large to
+run, the launches of its host code decide, with the inputs of that shape where a smaller one does launch the source's
+kernels; and where the claim speaks of none of the smaller shapes, one call there without blocks. Where these are
+unknown and the source compares sizes with numbers, a call at a smaller shape gives a hint. An extension that torch
+cannot build runs at no shape.
 """
 
 from __future__ import annotations
@@ -30,11 +30,13 @@ from audit.model import python_text
 from audit.model.errors import AuditError, Unsupported
 from audit.probes import claimed_shape
 from audit.probes.answer import Answer, Observed, failed, label, passed
+from audit.probes.battery import trusted
 from audit.probes.block_calls import BLOCKS
 from audit.probes.called import Mode, SessionBroken
 from audit.probes.cases import Case, Need
 from audit.probes.own_kernels import own_kernels, refused_by_torch
 from audit.probes.target import Target
+from audit.probes.variations import DISCRIMINATING, wanted
 from audit.review.cuda_reading import CudaReading
 from audit.review.cuda_source import parse
 
@@ -91,7 +93,7 @@ def observe(target: Target) -> Observed:
     if tuned := call.event.get("tuned"):
         seen |= {"tuned": tuned, "timed": target.built.tensor_device == "cuda"}
     if any(own):
-        if _right_without(target, target.cases):
+        if _right_without(target, target.cases) and _right_without(target, _telling(target)):
             return seen | {"right_without_kernels": True} | _without_at_the_claimed_shape(target)
         there = _at_the_claimed_shape(target, named)
         own_there = there is None or there["own_there"] or _own_with_values(target, named)
@@ -176,6 +178,14 @@ def _right_without(target: Target, cases: Sequence[Case]) -> bool:
         return all(target.compared(call, case).right for call, case in zip(calls, cases, strict=True))
     except AuditError:
         return False
+
+
+def _telling(target: Target) -> list[Case]:
+    """Return cases whose result is no trivial one, as memory that the host code has filled may hold."""
+    try:
+        return [one.case for one in trusted(target, wanted(target).middle) if one.group == DISCRIMINATING]
+    except AuditError:
+        return []
 
 
 def _without_at_the_claimed_shape(target: Target) -> Observed:

@@ -12,8 +12,20 @@ from audit.judge.evidence import objects
 from audit.measure import compared
 from audit.model import Finding, Record
 from audit.report import evidence, waterfall
-from audit.report.messages import Recorded, joined, message, wordings
-from audit.report.quantities import anything, count_of, milliseconds, number, ratio, sentence, shape, with_interval
+from audit.report.messages import (
+    Recorded,
+    anything,
+    count_of,
+    joined,
+    message,
+    milliseconds,
+    number,
+    ratio,
+    sentence,
+    shape,
+    with_interval,
+    wordings,
+)
 from audit.report.tables import in_rows
 from audit.report.view import Section
 

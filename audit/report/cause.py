@@ -13,12 +13,11 @@ from itertools import takewhile
 
 from audit.judge import AblationRow, ablation_table
 from audit.judge.causes import read_in_source
-from audit.judge.ladder import rungs
+from audit.judge.evidence import rungs
 from audit.model import Record, Rung, Variant, sanitizer
-from audit.model.generated import FOLDER, MOST_CHARACTERS
+from audit.model.finding import GENERATED, MOST_CHARACTERS
 from audit.report import evidence, sizes
-from audit.report.messages import Recorded, headings, joined, message
-from audit.report.quantities import NONE, number, sentence
+from audit.report.messages import NONE, Recorded, headings, joined, message, number, sentence
 from audit.report.tables import with_difference
 from audit.report.view import Block, Code, Figure, Section, Table
 
@@ -80,7 +79,7 @@ def generated(record: Record) -> tuple[str, ...]:
     states = rungs([one.variant for one in record.generated], record.findings)
     claim = record.claim.statement
     return tuple(
-        message("cause.generated", file=f"{FOLDER}/{one.variant.file}",
+        message("cause.generated", file=f"{GENERATED}/{one.variant.file}",
                 claimed=claim.known_as(claim.claimed) if claim.claimed else "",
                 change=Recorded(one.change.what), result=_result(rung))
         for one, rung in zip(record.generated, states, strict=True)
@@ -114,7 +113,7 @@ def of_generated(record: Record) -> Iterator[Shown]:
         change = one.change
         lines = (f"@@ -{change.line},{len(change.removed)} +{change.line},{len(change.added)} @@",
                  *(f"-{line}" for line in change.removed), *(f"+{line}" for line in change.added))  # fmt: skip
-        yield _heading(before, f"{FOLDER}/{one.variant.file}", (change.what,)), _block(lines)
+        yield _heading(before, f"{GENERATED}/{one.variant.file}", (change.what,)), _block(lines)
 
 
 def of_claim(record: Record, sources: Mapping[str, str]) -> list[Shown]:

@@ -14,8 +14,8 @@ from audit.measure import median_ms
 from audit.model import Claim, Finding, Record
 from audit.model.errors import BadInput
 from audit.model.gpus import names_in
-from audit.report import claimed, evidence, formats, html, markdown
-from audit.report.quantities import NOT_MEASURED, NOT_PUBLISHED, UNKNOWN, milliseconds
+from audit.report import evidence, formats, html, markdown, tables
+from audit.report.messages import NOT_MEASURED, NOT_PUBLISHED, UNKNOWN, milliseconds
 from audit.report.view import Figure, Report, Section, Table
 
 NOT_ASKED = "not asked"
@@ -63,7 +63,7 @@ def page(records: Sequence[Record], figures: tuple[Figure, ...]) -> Report:
     first = records[0]
     return Report(
         title=f"On several GPUs: {first.claim.statement.title}",
-        lead=claimed.lead(first),
+        lead=tables.lead(first),
         notice=None,
         footer=f"Rendered from {len(records)} records of one claim; every number is in them or derived from them.",
         sections=(

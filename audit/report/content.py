@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 
 from audit.model import Record
-from audit.report import assessment, cause, checked, claimed, limitations, outcome, provenance, sizes, tables, times
+from audit.report import assessment, cause, outcome, provenance, sizes, tables, times
 from audit.report.messages import Recorded, message
 from audit.report.view import Figure, Report
 
@@ -26,23 +26,23 @@ def build(record: Record, figures: Iterable[Figure], sources: Mapping[str, str] 
     left = {name: (figure,) for name, figure in drawn.items()}
     return Report(
         title=message("page.title", title=Recorded(record.claim.statement.title)),
-        lead=claimed.lead(record),
+        lead=tables.lead(record),
         notice=outcome.notice(record),
         footer=message("page.footer", schema=str(record.schema_)),
         made_utc=record.environment.started_utc,
         sections=(
             outcome.section(record, first),
             provenance.reproduce(record),
-            checked.section(record),
+            tables.checked(record),
             cause.section(record, left.get("ablation", ()), sources or {}),
             times.section(record, tuple(one for name in times.FIGURES for one in left.get(name, ()))),
             assessment.strengths(record),
             assessment.weaknesses(record),
             assessment.questions(record),
-            limitations.section(record),
+            provenance.limitations(record),
             provenance.reply(record),
             outcome.rating(record),
-            claimed.section(record),
+            tables.claimed(record),
             tables.variants(record, (*left.get("coverage", ()), *left.get("errors", ()))),
             *sizes.section(record, left.get("sizes", ())),
             tables.floors(record, left.get("floors", ())),

@@ -13,7 +13,7 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from typing import Literal
 
-from audit.report.quantities import number
+from audit.report.messages import number
 
 WIDE = 440
 SIZE, SMALL = 13.0, 11.5

@@ -7,7 +7,7 @@ from audit.judge.causes import sizes_of
 from audit.judge.evidence import deciding, deciding_about, objects
 from audit.measure.comparison import PREFIX, compared, precision_of
 from audit.model import Finding, Record, Shape
-from audit.report import quantities
+from audit.report import messages
 from audit.report.messages import Recorded, message, wordings
 
 NOT_RUN = ("claimed_launches", "claimed_blocks")
@@ -83,15 +83,15 @@ def real(finding: Finding | None, key: str) -> float | None:
 def claimed_ratio(record: Record, gpu: str) -> str:
     """Return the ratio published for a GPU, with "about" where it is rounded."""
     stated = [one for one in record.claim.statement.ratios if one.gpu == gpu]
-    return quantities.ratio(stated[0].ratio, about=stated[0].about) if stated else quantities.NOT_PUBLISHED
+    return messages.ratio(stated[0].ratio, about=stated[0].about) if stated else messages.NOT_PUBLISHED
 
 
 def ratio_of(record: Record, variant: str, baseline: str) -> str:
     """Return a variant's ratio to a baseline with its 95 % interval and its doubt, or NOT MEASURED."""
     found = compared(record.measurements, variant, baseline)
     if found is None:
-        return quantities.NOT_MEASURED
-    shown = quantities.with_interval(quantities.ratio(found.ratio.value), found.ratio.low, found.ratio.high)
+        return messages.NOT_MEASURED
+    shown = messages.with_interval(messages.ratio(found.ratio.value), found.ratio.low, found.ratio.high)
     return message("form.ratio_inconclusive", ratio=shown) if found.doubt else shown
 
 

@@ -7,9 +7,8 @@ from itertools import groupby
 from audit.judge.causes import device_name, shape_of
 from audit.model import Finding, Place, Record, VerdictName
 from audit.model.record import RatioAnswer, ResultAnswer, TaskAnswer
-from audit.report import cause, checked, evidence, limitations, sizes, times
-from audit.report.messages import Message, Recorded, joined, message
-from audit.report.quantities import number, shape
+from audit.report import cause, evidence, provenance, sizes, tables, times
+from audit.report.messages import Message, Recorded, joined, message, number, shape
 from audit.report.view import Card, Figure, Section, Tone
 
 FAILS = ("wrong", "mistimed", "vacuous", "overstated", "undefined", "cannot be built")
@@ -81,9 +80,12 @@ def missing(record: Record) -> tuple[str, ...]:
 
 
 def next_step(record: Record) -> str | None:
-    """Return what would decide a claim whose kernel failed at sizes that the kit chose, where none that counts fits
-    the emulated device."""
+    """Return what would decide a claim that the emulated device does not build, or whose kernel failed at sizes that
+    the kit chose, where none that counts fits that device."""
     shapes, found = record.claim.statement.shapes, unclaimed(record)
+    builds = [one for one in evidence.of_claim(record) if one.probe == "build" and one.outcome == "skip"]
+    if builds and record.device.kind != "cuda":
+        return message("verdict.next_build")
     if shapes.emulated_by != "importer" or record.device.kind == "cuda" or not found:
         return None
     asked = next((sizes for one in found if (sizes := shape_of(one))), shapes.emulated[-1])
@@ -106,7 +108,7 @@ def _is_hint(finding: Finding) -> bool:
 
 
 def _piece(record: Record, finding: Finding) -> str:
-    (result, sizes), device = checked.apart(finding), Recorded(device_name(record, finding) or "")
+    (result, sizes), device = tables.apart(finding), Recorded(device_name(record, finding) or "")
     where = _where(shape(sizes) if sizes else "", device)
     title = evidence.title(finding.probe)
     observed = Recorded(result.rstrip(".").removeprefix(f"{title.lower()}: "))
@@ -179,7 +181,7 @@ def _card(record: Record) -> Card:
         (message("verdict.chosen_size"), chosen_size(record)),
         (message("verdict.speed"), times.honest(record)),
         (message("probe.sweep"), sizes.told(record)),
-        (message("verdict.not_tested"), joined("blank", limitations.not_tested(record))),
+        (message("verdict.not_tested"), joined("blank", provenance.not_tested(record))),
         (message("verdict.confidence"), confidence(record)),
         (message("verdict.before"), before and Recorded(before)),
     )

@@ -18,8 +18,7 @@ from audit.measure.comparison import FLOOR_HERE as HERE
 from audit.measure.samples import SIZED
 from audit.model import Finding, Record, Shape
 from audit.report import evidence
-from audit.report.messages import headings, joined, message
-from audit.report.quantities import NOT_MEASURED, sentence, shape
+from audit.report.messages import NOT_MEASURED, headings, joined, message, sentence, shape
 from audit.report.view import Figure, Section, Table
 
 PROBE = "sweep"

@@ -11,9 +11,20 @@ from audit.measure.comparison import AGAIN, ELSEWHERE, PREFIX, Comparison, contr
 from audit.measure.samples import REPEATED, found, least_ms, median_ms
 from audit.model import Record
 from audit.model.gpus import closest, names_in
-from audit.report import evidence, quantities, sizes, waterfall
-from audit.report.messages import Recorded, headings, joined, message
-from audit.report.quantities import NONE, NOT_MEASURED, UNKNOWN, milliseconds, number, ratio, with_interval
+from audit.report import evidence, messages, sizes, waterfall
+from audit.report.messages import (
+    NONE,
+    NOT_MEASURED,
+    UNKNOWN,
+    Recorded,
+    headings,
+    joined,
+    message,
+    milliseconds,
+    number,
+    ratio,
+    with_interval,
+)
 from audit.report.tables import state
 from audit.report.view import Code, Figure, Section, Table
 from audit.run.ratios import LEAST_MS, interval
@@ -31,11 +42,9 @@ def section(record: Record, figures: tuple[Figure, ...]) -> Section:
     numeric = frozenset({2, 3, 4, 5, 8, 9})
     table = Table(message("times.table", device=record.device.name), columns, rows, numeric)
     if rows:
-        interleaved = any(one.blocks for one in record.measurements)
-        how = message("times.interleaved" if interleaved else "times.one_by_one")
-        here = [message("times.elsewhere", percent=number(100 * ELSEWHERE))] if interleaved else []
+        elsewhere = message("times.elsewhere", percent=number(100 * ELSEWHERE))
         checked = (*_controls(record), *_wrong(record), *_sizes(record))
-        text = (how, *_processes(record), *here, message("baseline.told"), *checked)
+        text = (message("times.interleaved"), *_processes(record), elsewhere, message("baseline.told"), *checked)
     else:
         text = (message("times.none", absent=NOT_MEASURED, device=Recorded(record.device.name)),)
     known = (_by_do_bench(record), _by_size(record))
@@ -158,7 +167,7 @@ def _share(least: float | None, middle: float) -> str:
 def _sizes(record: Record) -> list[str]:
     """Return what is known of the sizes beside the claimed one."""
     found = sizes.measured(record)
-    return [quantities.sentence(found.summary[:1].upper() + found.summary[1:])] if found else []
+    return [messages.sentence(found.summary[:1].upper() + found.summary[1:])] if found else []
 
 
 def _by_size(record: Record) -> Table | None:
@@ -169,7 +178,7 @@ def _by_size(record: Record) -> Table | None:
     rows = []
     for size, at, name in found:
         what, _, time, _, eager, rival, best, _, of_floor, _ = _row(at, name)
-        rows.append((quantities.shape(size), what, time, eager, rival, best, of_floor))
+        rows.append((messages.shape(size), what, time, eager, rival, best, of_floor))
     columns = headings("size", "what", "median", "against_eager", "against_strongest", "strongest", "of_fp32_floor")
     return Table(message("times.sizes_table", device=record.device.name), columns, tuple(rows), frozenset({2, 3, 4, 6}))
 

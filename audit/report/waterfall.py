@@ -10,10 +10,8 @@ from audit.measure import DO_BENCH, OURS, compared, median_ms, speedup, stronges
 from audit.measure.comparison import Comparison
 from audit.measure.samples import ratio_to
 from audit.model import Finding, Record
-from audit.model.gpus import names_in
 from audit.report import evidence
-from audit.report.messages import Recorded, message
-from audit.report.quantities import NONE, milliseconds, ratio, with_interval
+from audit.report.messages import NONE, Recorded, message, milliseconds, ratio, with_interval
 from audit.report.tables import state
 
 
@@ -104,10 +102,8 @@ def floors_ms(record: Record) -> tuple[float | None, float | None]:
 
 
 def floor_here(record: Record) -> Finding | None:
-    """Return the floor of the GPU that timed; in older records that of the claim's GPU of the same name."""
-    own = next((one for one in record.findings if one.probe == "floor_here"), None)
-    here = names_in(record.device.name)
-    return own or next((one for one in record.findings if one.probe == "floor" and one.target in here), None)
+    """Return the floor of the GPU that timed."""
+    return next((one for one in record.findings if one.probe == "floor_here"), None)
 
 
 def _measured(record: Record, name: str, precision: str) -> tuple[Step, ...]:

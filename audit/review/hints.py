@@ -1,17 +1,28 @@
-"""All rules asked about one source text: the static-analysis hints by line, and the same as findings of the record."""
+"""All rules asked about one source text: the static-analysis hints by line, and the same as findings of the record.
+
+An audit asks in one process with limits of its own: a source that breaks it breaks nothing else. `python -m
+audit.review.hints SECONDS BYTES` reads lists of sources as JSON from standard input, a list a line. It prints the
+findings of each source on a line, or the changes that repair it where its failures stand beside it.
+"""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+import json
+import resource
+import signal
+import sys
+from collections.abc import Sequence
+from dataclasses import asdict, dataclass
 from typing import Any
 
 from pydantic import JsonValue
 
-from audit.model import Finding
-from audit.review import reach, rules
+from audit.model import Change, Finding
+from audit.review import reach, reviewer, rules
 from audit.review.cuda_reading import CudaReading
 from audit.review.cuda_source import CudaSource, parse
 from audit.review.python_reading import PythonReading
+from audit.review.repairs import propose, propose_python
 from audit.review.rule import Rule, Spot
 
 GEOMETRY = "launch_geometry"
@@ -49,65 +60,64 @@ def _sorted(found: list[Hint]) -> list[Hint]:
     return sorted(dict.fromkeys(found), key=lambda hint: (hint.spot.line, order[hint.rule.name], hint.spot.message))
 
 
-def review_source(
-    text: str,
-    *,
-    target: str,
-    precision: str = "fp32",
-    advice: bool = False,
-    entry: str = "",
-    lines: int | None = None,
-) -> list[Finding]:
-    """Ask the CUDA rules about one variant, the `target`.
+@dataclass(frozen=True)
+class Source:
+    """One source to review, of the variant `target`, in CUDA or in Python.
 
-    One finding answers for launch geometry, one for each other rule that points at a line; if none does, one says so.
-    One more says where the host code uses Python's objects, of the process that checks it.
-
-    Rules about rounding speak only where the declared `precision` is fp32, and of functions that the claimed one, the
-    `entry`, reaches. `advice` is also what a sound kernel may do without, e.g. on which stream it launches. Hints
-    point at the first `lines` alone, where others follow that are not the author's.
+    Rules about rounding speak only where the declared `precision` is fp32, and in CUDA of functions that the claimed
+    one, the `entry`, reaches. `advice` is also what a sound kernel may do without, e.g. on which stream it launches.
+    Hints point at the first `lines` alone, where others follow that are not the author's.
     """
-    source = parse(text)
-    apart = {line for each in source.apart_from(entry) for line in range(each.line, source.line_of(each.end) + 1)}
+
+    text: str
+    target: str
+    python: bool = False
+    precision: str = "fp32"
+    advice: bool = False
+    entry: str = ""
+    lines: int | None = None
+
+
+def reviewed(source: Source) -> list[Finding]:
+    """Ask the rules about one source, of Python also the CUDA rules about the CUDA sources in its strings.
+
+    One finding answers for each rule that points at a line, of CUDA one for launch geometry too; if none does, one says
+    so. One more says where the source reaches the process that checks it. What is not Python is skipped: nothing is
+    known about it.
+    """
+    return _of_python_source(source) if source.python else _of_cuda_source(source)
+
+
+def _of_cuda_source(one: Source) -> list[Finding]:
+    source = parse(one.text)
+    apart = {line for each in source.apart_from(one.entry) for line in range(each.line, source.line_of(each.end) + 1)}
     found = [each for each in of_cuda(source) if not (each.rule.precise and each.spot.line in apart)]
-    result = _described(_within(found, lines), precision, advice)
+    result = _described(found, one)
     geometry = [each for each in result if each.rule.name == GEOMETRY]
-    findings = [_failure(geometry, target) if geometry else _geometry(len(source.launches), target)]
-    reached = reach.finding_cuda(source, target=target)
+    findings = [_failure(geometry, one.target) if geometry else _geometry(len(source.launches), one.target)]
+    reached = reach.finding_cuda(source, target=one.target)
     findings += [reached] if reached else []
-    return findings + _of_rules([each for each in result if each.rule.name != GEOMETRY], target)
+    return findings + _of_rules([each for each in result if each.rule.name != GEOMETRY], one.target)
 
 
-def review_python(
-    text: str,
-    *,
-    target: str,
-    precision: str = "fp32",
-    advice: bool = False,
-    entry: str = "",
-    lines: int | None = None,
-) -> list[Finding]:
-    """Ask the Python rules about one variant, and the CUDA rules about the CUDA sources in its strings.
-
-    One more finding says where it reaches the process that checks it. Arguments as for `review_source`. What is not
-    Python is skipped: nothing is known about it.
-    """
+def _of_python_source(one: Source) -> list[Finding]:
     try:
-        found = of_python(text)
+        found = of_python(one.text)
     except SyntaxError as error:
-        where = f" (line {error.lineno})" if error.lineno else ""
-        return [Finding(probe=REVIEW, target=target, outcome="skip", summary=f"not valid Python{where}: {error.msg}")]
-    reached = reach.finding(text, target=target, entry=entry)
-    return [*_of_rules(_described(_within(found, lines), precision, advice), target), *([reached] if reached else [])]
+        text = f"not valid Python{f' (line {error.lineno})' if error.lineno else ''}: {error.msg}"
+        return [Finding(probe=REVIEW, target=one.target, outcome="skip", summary=text)]
+    reached = reach.finding(one.text, target=one.target, entry=one.entry)
+    return [*_of_rules(_described(found, one), one.target), *([reached] if reached else [])]
 
 
-def _within(found: list[Hint], lines: int | None) -> list[Hint]:
-    return [each for each in found if lines is None or each.spot.line <= lines]
-
-
-def _described(found: list[Hint], precision: str, advice: bool) -> list[Hint]:
-    in_record = [each for each in found if advice or each.rule.standing == "hint"]
-    return [each for each in in_record if precision == "fp32" or not each.rule.precise]
+def _described(found: list[Hint], source: Source) -> list[Hint]:
+    return [
+        each
+        for each in found
+        if (source.lines is None or each.spot.line <= source.lines)
+        and (source.advice or each.rule.standing == "hint")
+        and (source.precision == "fp32" or not each.rule.precise)
+    ]
 
 
 def _of_rules(found: list[Hint], target: str) -> list[Finding]:
@@ -136,3 +146,56 @@ def _geometry(read: int, target: str) -> Finding:
         return Finding(probe=GEOMETRY, target=target, outcome="skip", summary=summary)
     summary = f"no launch is seen to miss an axis that its kernel indexes ({read} launch{'es' * (read > 1)} read)"
     return Finding(probe=GEOMETRY, target=target, outcome="pass", summary=summary)
+
+
+SECONDS, BYTES = 20, 8 << 30
+"""Of processor time for one source, and of address space: four million characters take less than half of either."""
+
+
+def findings(sources: Sequence[Source]) -> list[list[Finding]]:
+    """Return the findings of each source; one that says why where a source ended the process."""
+    found: list[list[Finding]] = []
+    while len(found) < len(sources):
+        code, lines = reviewer.ask([asdict(one) for one in sources[len(found) :]], (SECONDS, BYTES))
+        found += [[Finding.model_validate(each) for each in json.loads(line)] for line in lines]
+        if len(found) < len(sources):
+            found.append(_unreviewed(sources[len(found)], code))
+    return found
+
+
+def changes(text: str, proved: Sequence[Finding], *, python: bool = False) -> list[Change]:
+    """Return the changes that may repair a source, see `repairs.propose`; none where it ended the process."""
+    request = {"text": text, "python": python, "proved": [one.model_dump(mode="json") for one in proved]}
+    _, lines = reviewer.ask([request], (SECONDS, BYTES))
+    return [Change.model_validate_json(json.dumps(each)) for line in lines for each in json.loads(line)]
+
+
+def _unreviewed(source: Source, code: int) -> list[Finding]:
+    """Return the error of the review; of a Python source it is one of `reach` too, which blocks a verdict."""
+    why = f"it takes more than {SECONDS} s" if -code == signal.SIGXCPU else f"its process ended with code {code}"
+    text, names = f"the source could not be reviewed: {why}", (REVIEW, reach.NAME) if source.python else (REVIEW,)
+    return [Finding(probe=name, target=source.target, outcome="error", summary=text) for name in names]
+
+
+def _answered(request: dict[str, Any], seconds: int) -> Sequence[Finding | Change]:
+    spent = resource.getrusage(resource.RUSAGE_SELF)
+    limit = int(spent.ru_utime + spent.ru_stime) + seconds + 1
+    resource.setrlimit(resource.RLIMIT_CPU, (limit, resource.getrlimit(resource.RLIMIT_CPU)[1]))
+    if "proved" in request:
+        proved = [Finding.model_validate_json(json.dumps(one)) for one in request["proved"]]
+        return (propose_python if request["python"] else propose)(request["text"], proved)
+    return reviewed(Source(**request))
+
+
+def main(seconds: int, most_bytes: int) -> None:
+    """Answers one request after another, each within the seconds, and all within the bytes of address space."""
+    hard = resource.getrlimit(resource.RLIMIT_AS)[1]
+    resource.setrlimit(resource.RLIMIT_AS, (most_bytes if hard < 0 else min(most_bytes, hard), hard))
+    for line in sys.stdin:
+        for request in json.loads(line):
+            found = _answered(request, seconds)
+            print(json.dumps([each.model_dump(mode="json") for each in found]), flush=True)
+
+
+if __name__ == "__main__":
+    main(*map(int, sys.argv[1:]))

@@ -3,50 +3,19 @@
 from __future__ import annotations
 
 import re
+import tomllib
 from collections import Counter
 from dataclasses import dataclass
+from pathlib import Path
 
 from audit.review.cuda_source import CudaSource
 
-_LIBRARIES = {
-    "cuBLAS": r"cublas(?:Lt|Xt)?[A-Z]\w*|CUBLAS_\w+|getCurrentCUDABlas\w+",
-    "cuDNN": r"cudnn[A-Z]\w*|CUDNN_\w+|getCudnnHandle",
-    "cuFFT": r"cufft[A-Z]\w*|CUFFT_\w+",
-    "cuSPARSE": r"cusparse[A-Z]\w*|CUSPARSE_\w+|getCurrentCUDASparseHandle",
-    "cuSOLVER": r"cusolver[A-Z]\w*|CUSOLVER_\w+",
-    "cuRAND": r"curand(?:_\w+|[A-Z]\w*)|CURAND_\w+",
-    "NCCL": r"nccl[A-Z]\w*",
-    "NVRTC": r"nvrtc[A-Z]\w*",
-    "CUB": r"cub(?=\s*::)",
-    "Thrust": r"thrust(?=\s*::)",
-    "CUTLASS": r"(?:cutlass|cute)(?=\s*::)",
-}
-_BUT = r"(?!\s*::\s*(?!(?:{})\b))".format  # but with a name behind it that is none of these
-_MODELLED = {
-    "cuBLAS": (
-        r"CUBLAS_(?!COMPUTE_32I|LT_|FILL_|DIAG_|SIDE_)\w+|getCurrentCUDABlasHandle|cublas(?:"
-        r"Handle_t|Status_t|Operation_t|Math_t|ComputeType_t|DataType_t|PointerMode_t|AtomicsMode_t|GemmAlgo_t|Create|Destroy|"
-        r"[GS]et(?:Stream|MathMode|PointerMode)|SetAtomicsMode|SetWorkspace|GetVersion|GetStatus(?:Name|String)|"
-        r"[SDH]gemm(?:Batched|StridedBatched)?|Gemm(?:Batched|StridedBatched)?Ex|[SD]gemv)"
-    ),
-    "CUB": (
-        r"cub\s*::\s*(?:Block(?:Reduce|Scan|Load|Store|Exchange|RadixSort|MergeSort)|Warp(?:Reduce|Scan|MergeSort)|BLOCK_\w+|"
-        r"(?:Block(?:Reduce|Scan|Load|Store)Algorithm|Sum|Max|Min|ArgMax|ArgMin|KeyValuePair|NullType|DoubleBuffer)|"
-        rf"Device(?:Segmented)?(?:Reduce{_BUT('Reduce|Sum|Max|Min|ArgMax|ArgMin')}|"
-        rf"RadixSort{_BUT('Sort(?:Keys|Pairs)(?:Descending)?')})|DeviceScan{_BUT('(?:In|Ex)clusive(?:Sum|Scan)')})"
-    ),
-}
-"""What of a library the emulated device does: see docs/emulated_device.md."""
+_TABLE = tomllib.loads(Path(__file__).with_suffix(".toml").read_text(encoding="utf-8"))
+_LIBRARIES, _MODELLED, _LANGUAGE = (
+    {name: "".join(pattern.splitlines()) for name, pattern in _TABLE[kind].items()}
+    for kind in ("libraries", "modelled", "language")
+)
 CLUSTERS = "thread block clusters, for which a GPU of compute capability 9.0 is needed"
-_LANGUAGE = {
-    "textures": r"tex(?:1D|2D|3D|Cubemap)\w*|cudaTexture\w+|cudaCreateTextureObject|texture(?=\s*<\s*\w+\s*[,>])",
-    "surfaces": r"surf(?:1D|2D|3D|Cubemap)\w*|cudaSurface\w+|cudaCreateSurfaceObject|surface(?=\s*<\s*\w+\s*[,>])",
-    "grid-wide synchronisation": r"this_grid|grid_group|this_multi_grid|multi_grid_group",
-    "cooperative launch": r"cudaLaunchCooperative\w+|cudaLaunchAttributeCooperative",
-    CLUSTERS: (r"cudaLaunchKernelExC|cudaLaunchAttributeCluster\w*|this_cluster|cluster_group|__cluster_dims__"),
-    "CUDA graphs": r"cudaGraph\w+|cudaStream(?:Begin|End)Capture\w*",
-    "the CUDA driver interface": r"cuLaunchKernel\w*|cuModule\w+|cuTensorMap\w+",
-}
 _CONSTRUCT = re.compile(
     "|".join(
         rf"(?P<n{index}>\b(?:{pattern})\b)" if pattern[-1] != ")" else rf"(?P<n{index}>\b(?:{pattern}))"

@@ -17,7 +17,7 @@ from audit.run.device import open_device
 from audit.run.harness import placed, returning
 from audit.run.oracle import baselines_of, load_reference
 from audit.run.stopwatch import flag
-from audit.sandbox import namespaces, surroundings
+from audit.sandbox import namespaces, policy
 
 _cuda = torch.Tensor.cuda
 Inputs = list[Any]
@@ -82,7 +82,7 @@ def use_disk_cache(own: Path, *, workers: int) -> None:
     """
     shown = Path(namespaces.CACHES) / own.name
     os.environ["TORCHINDUCTOR_CACHE_DIR"] = str(shown if shown.is_dir() else own.with_name(f"{own.name}-anew"))
-    os.environ["TORCHINDUCTOR_COMPILE_THREADS"] = str(workers if surroundings.settings_are_closed() else 1)
+    os.environ["TORCHINDUCTOR_COMPILE_THREADS"] = str(workers if policy.settings_are_closed() else 1)
 
 
 def graph(function: Callable[..., Any], sets: list[Inputs]) -> Indexed:

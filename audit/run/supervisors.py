@@ -17,7 +17,7 @@ from audit.build.cache import cache_folder
 from audit.model.errors import WorkerFailed
 from audit.run import requests, wire
 from audit.sandbox import processes
-from audit.sandbox.surroundings import scrubbed
+from audit.sandbox.policy import scrubbed
 
 GRACE_S = 30.0
 """Seconds after a session's own limit within which its supervisor must answer."""
@@ -104,7 +104,11 @@ def release(server: ForkServer) -> None:
 @atexit.register
 def _close_idle() -> None:
     while _idle:
-        _idle.pop().close()
+        server = _idle.pop()
+        try:
+            server.close()
+        except KeyboardInterrupt:  # the answer is out
+            server.kill()
 
 
 HUGE_PAGES = "glibc.malloc.hugetlb=1"

@@ -19,7 +19,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from audit.sandbox import landlock, namespaces, native
-from audit.sandbox.surroundings import home_variables, scrubbed
+from audit.sandbox.policy import home_variables, scrubbed
 
 HELD = "held"
 _DETACH = 17

@@ -13,10 +13,10 @@ from pathlib import Path
 from typing import IO
 
 from audit.model.run_directory import Scratch
-from audit.sandbox import limits, surroundings
+from audit.sandbox import limits, policy
 from audit.sandbox.launch import LATE
+from audit.sandbox.policy import scrubbed
 from audit.sandbox.processes import MOST_PATIENCE
-from audit.sandbox.surroundings import scrubbed
 
 LAUNCHER = "audit.sandbox.launch"
 NEVER_ENDED = -1
@@ -63,7 +63,7 @@ def run(
         environment: replaces the one of this process; scrubbed either way.
     """
     own = scrubbed(os.environ if environment is None else environment)
-    own["PYTHONPATH"] = os.pathsep.join([str(surroundings.KIT.parent), *filter(None, [own.get("PYTHONPATH")])])
+    own["PYTHONPATH"] = os.pathsep.join([str(policy.KIT.parent), *filter(None, [own.get("PYTHONPATH")])])
     with Scratch() as home, tempfile.TemporaryFile() as out, tempfile.TemporaryFile() as err:
         request = {
             "command": [*map(str, command)],
@@ -71,7 +71,7 @@ def run(
             "reads": [str(path) for path in (*reads, *_tools(command[0]))],
             "caches": [str(folder)],
             "network": network,
-            "rules": surroundings.system(),
+            "rules": policy.system(),
             "home": str(home),
             "limit": asdict(limits.of_this_machine()),
             "limit_s": limit_s,
@@ -94,7 +94,7 @@ def _launched(
                 stderr=err,
                 pass_fds=[writing],
                 process_group=0,  # Ctrl-C goes to the audit, which ends the launcher
-                cwd=surroundings.KIT.parent,
+                cwd=policy.KIT.parent,
                 env=dict(environment),
             )
         _running.add(launcher)

@@ -13,7 +13,7 @@ from pathlib import Path
 
 from audit.sandbox import native
 
-_NEW_MOUNTS, _NEW_IPC, _NEW_USER = 0x00020000, 0x08000000, 0x10000000
+_NEW_MOUNTS, _NEW_USER = 0x00020000, 0x10000000
 _NEW_PROCESSES, _NEW_NETWORK = 0x20000000, 0x40000000
 _NO_SETUID, _NO_DEVICES, _NO_EXECUTION = 2, 4, 8
 _READ_ONLY, _REMOUNT, _BIND = 1, 1 << 5, 1 << 12
@@ -163,7 +163,7 @@ def _protect_proc() -> None:
     """Mount the parts of `/proc` in `_READ_ONLY_IN_PROC` read-only, also for root."""
     flags = _NO_SETUID | _NO_DEVICES | _NO_EXECUTION
     for path in (f"/proc/{name}" for name in _READ_ONLY_IN_PROC):
-        with suppress(OSError):  # not on this machine; `surroundings.settings_are_closed` asks the mount itself
+        with suppress(OSError):  # not on this machine; `policy.settings_are_closed` asks the mount itself
             native.mount(path, path, "", _BIND | _RECURSIVELY)
             native.mount("none", path, "", _BIND | _REMOUNT | _READ_ONLY | flags)
 

@@ -43,8 +43,8 @@ from audit.judge.evidence import BUILD, KERNELS, deciding_about
 from audit.model import Finding, Record
 from audit.model.store import RECORD
 from audit.report import safe_csv
-from audit.review import process
-from audit.review.process import Source
+from audit.review import hints
+from audit.review.hints import Source
 
 COLUMNS = (
     "id", "sha256", "state", "hints", "emulated", "task", "gpu", "torch_refuses", "published", "eager", "compile",
@@ -90,8 +90,8 @@ def on_gpu(state: Known, record: Record | None) -> Known:
 def reviewed(known: dict[str, Row]) -> dict[str, list[Finding]]:
     """Return the findings of the source review of each row with code."""
     with_code = [row for row in known.values() if row.code]
-    sources = [Source(row.code, True, row.name, "fp32", True) for row in with_code]
-    return {row.name: found for row, found in zip(with_code, process.findings(sources), strict=True)}
+    sources = [Source(row.code, row.name, python=True, advice=True) for row in with_code]
+    return {row.name: found for row, found in zip(with_code, hints.findings(sources), strict=True)}
 
 
 def line(row: Row, emulated: Asked | None, gpu: Known, hints: list[Finding]) -> Known:

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from audit.apps import bundle, cli
-from audit.apps.bundle import signature
+from audit.apps.bundle import archive
 from audit.model.errors import BadInput
 
 PLACE = Path(__file__).resolve().parents[2] / "reports" / "library_call" / "emulated"
@@ -36,7 +36,7 @@ def test_the_signer_is_named(signed: Path, capsys: pytest.CaptureFixture[str]) -
     assert f"signed with ED25519 {known}\n" in capsys.readouterr().out
     assert cli.main(["verify", str(signed), "--key", other]) == 1
     assert "is no signature of it by the key of other.pub" in capsys.readouterr().err
-    signature.file_of(signed).unlink()
+    archive.file_of(signed).unlink()
     assert cli.main(["verify", str(signed)]) == 0
     assert "\nnot signed\n" in capsys.readouterr().out
     assert cli.main(["verify", str(signed), "--key", own]) == 1
@@ -44,7 +44,7 @@ def test_the_signer_is_named(signed: Path, capsys: pytest.CaptureFixture[str]) -
 
 
 def test_a_signature_of_something_else_is_refused(signed: Path, tmp_path: Path) -> None:
-    place, other = signature.file_of(signed), tmp_path / "other.txt"
+    place, other = archive.file_of(signed), tmp_path / "other.txt"
     other.write_text("other")
     of_other = bundle.sign(other, tmp_path / "own").read_bytes()
     place.unlink()

@@ -74,6 +74,18 @@ Tensor race_global(Tensor in, bool bad) {
   return out;
 }
 
+// The two halves of each block add to a word of their own block, then all to one word of the launch.
+__global__ void race_by_scope_kernel(const float* in, float* out, bool bad) {
+  atomicAdd_block(out + 1 + blockIdx.x, in[threadIdx.x]);
+  if (bad) atomicAdd_block(out, in[threadIdx.x]);
+  else atomicAdd(out, in[threadIdx.x]);
+}
+Tensor race_by_scope(Tensor in, bool bad) {
+  auto out = torch::zeros({8}, in.options());
+  race_by_scope_kernel<<<4, 2>>>(in.data_ptr<float>(), out.data_ptr<float>(), bad);
+  return out;
+}
+
 // A thread reads plainly what others still add to; its twin reads behind a barrier.
 __global__ void early_read_kernel(float* out, bool bad) {
   __shared__ float total;
@@ -294,6 +306,7 @@ PYBIND11_MODULE(TORCH_EXTENSION_NAME, m) {
   m.def("out_of_bounds_shared", &out_of_bounds_shared);
   m.def("race_shared", &race_shared);
   m.def("race_global", &race_global);
+  m.def("race_by_scope", &race_by_scope);
   m.def("race_with_atomic", &race_with_atomic);
   m.def("race_past_a_flag", &race_past_a_flag);
   m.def("tickets", &tickets);

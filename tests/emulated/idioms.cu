@@ -73,6 +73,8 @@ torch::Tensor softmax(torch::Tensor x) {
   CHECK_INPUT(x);
   const int rows = x.size(0), columns = x.size(1);
   auto y = torch::empty(x.sizes(), torch::TensorOptions().dtype(x.dtype()).device(torch::kCUDA));
+  const auto one = torch::ones({1}, torch::kUInt32).cuda();
+  CHECK_INPUT(one);
   cudaStream_t stream = at::cuda::getCurrentCUDAStream().stream();
   AT_DISPATCH_FLOATING_TYPES(x.type(), "softmax", [&] { LAUNCH(scalar_t, 128); });
   CUDA_CHECK(cudaGetLastError());

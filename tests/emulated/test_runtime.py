@@ -20,6 +20,7 @@ PAIRS = {
     "out_of_bounds_shared": ({"out-of-bounds-write", "uninitialised-read"}, "first[threadIdx.x", 0),
     "race_shared": ({"race-shared", "race-global", "uninitialised-read"}, "held[", 0),
     "race_global": ({"race-global"}, "*out += value", 0),
+    "race_by_scope": ({"race-global"}, "if (bad) atomicAdd_block", 0),
     "race_with_atomic": ({"race-shared"}, "atomicAdd(&total", 0),
     "race_past_a_flag": ({"race-global"}, "out[1] = out[0]", 0),
     "barrier_divergence": ({"barrier-divergence"}, "__syncthreads()", 0),

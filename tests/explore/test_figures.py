@@ -13,7 +13,7 @@ from audit.apps.notebook import records as explored
 from audit.apps.notebook.maps import Choice
 from audit.measure import samples
 from audit.model import Record
-from audit.report.quantities import milliseconds
+from audit.report.messages import milliseconds
 
 ROOT = Path(__file__).resolve().parents[2]
 REPORTS = ROOT / "reports"

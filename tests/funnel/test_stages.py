@@ -17,7 +17,7 @@ from audit.apps.batch.screening import Screen
 from audit.apps.batch.state import ItemState
 from audit.model import Finding, Verdict, store
 from audit.report.progress import Progress
-from audit.review import process
+from audit.review import hints
 from tests.datasets.made import archived, lines
 from tests.funnel.made import CLAIMED_FOR, KERNEL, OBSERVED, UNDERLAUNCHED, claim
 
@@ -102,7 +102,7 @@ def test_a_source_past_a_limit_of_the_review_says_so_and_the_others_are_reviewed
     other = claim(tmp_path, "b", source=text)
     (other / "claim.toml").write_text(statement.read_text().replace("claimed.cu", file))
     (other / file).write_text(text)
-    monkeypatch.setattr(process, limit, value)
+    monkeypatch.setattr(hints, limit, value)
     reviewed = ran(of_folder(tmp_path), tmp_path / "out", REVIEW).items
     assert {one.state for one in reviewed.values()} == {"passed on"}
     reasons = [one.last.reason for one in reviewed.values() if one.last]

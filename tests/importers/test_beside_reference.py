@@ -14,7 +14,7 @@ from audit.claims.importers import writer
 from audit.claims.importers.facts import Given, Imported
 from audit.model import Harness
 from audit.model.errors import BadInput
-from audit.review.hints import review_python
+from audit.review.hints import Source, reviewed
 from audit.review.reach import reaches
 from audit.run.oracle import load_reference
 from tests.importers import published
@@ -109,7 +109,7 @@ def test_lines_of_ours_are_none_of_the_authors_weaknesses(tmp_path: Path) -> Non
     (variant,) = folder.claim.variant
     text, lines = folder.source_of(variant).read_text(), folder.published_lines(variant)
     assert lines == len(KERNEL.splitlines()) < len(text.splitlines())
-    every, own = (review_python(text, target="claimed", lines=most) for most in (None, lines))
+    every, own = (reviewed(Source(text, target="claimed", lines=most, python=True)) for most in (None, lines))
     assert [one.line for one in every] == [lines, 32] and [one.line for one in own] == [lines]
 
 

@@ -191,6 +191,11 @@ def test_flags_of_a_python_kernel_are_its_own(tmp_path: Path) -> None:
         )
 
 
+def test_a_header_that_was_named_without_its_folder_is_found() -> None:
+    files = {"a.cu": '#include "../cuda/sums.h"\n#include <ATen/sums.h>\n', "sums.h": "int sums;\n"}
+    assert joined.joined(files).splitlines() == ["#include <ATen/sums.h>", "// a.cu", "// sums.h", "int sums;", ""]
+
+
 def test_a_header_that_two_folders_have_is_refused_where_quotes_ask_for_it() -> None:
     headers = {"one/twice.cuh": HEADER, "two/twice.cuh": HEADER}
     with pytest.raises(BadInput, match=r"a\.cu: includes twice\.cuh, and 2 files end so \(one/twice\.cuh, two/twice"):

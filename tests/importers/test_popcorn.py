@@ -9,7 +9,7 @@ import pytest
 import torch
 
 from audit.claims import importers
-from audit.claims.importers import writer
+from audit.claims.importers import popcorn, writer
 from audit.claims.importers.entries import reference_py
 from audit.claims.importers.facts import Given, Imported
 from audit.model.errors import BadInput
@@ -257,6 +257,13 @@ def test_a_submission_has_what_it_needs_of_utils(tmp_path: Path) -> None:
     assert found.auditable and found.claimed is not None
     assert b"def doubled" in found.claimed.data and b"make_match_reference" not in found.claimed.data
     assert b"from task import input_t, output_t\n" in found.claimed.data
+
+
+def test_the_types_of_a_package_are_those_of_the_leaderboard(tmp_path: Path) -> None:
+    submission = published.SUBMISSION.replace("from task import", "from first_day.task import", 1)
+    found = importers.read([published.write(tmp_path, **FORMATS["popcorn"] | {"submission__py": submission})])
+    assert found.auditable and found.claimed is not None
+    assert b"from task import input_t, output_t\n" in found.claimed.data and popcorn.ADDED_TYPES in found.claimed.added
 
 
 THEIRS = """def mine_forward(x, w):

@@ -10,7 +10,7 @@ import pytest
 from audit import judge
 from audit.judge import causes
 from audit.model import Finding, Place, Record, store
-from audit.review.hints import review_source
+from audit.review.hints import Source, reviewed
 from tests.conftest import finding
 
 REPORTS = Path(__file__).resolve().parents[2] / "reports"
@@ -126,7 +126,7 @@ torch::Tensor forward(torch::Tensor a) {
 
 
 def with_coverage(record: Record, source: str, **evidence: object) -> Record:
-    hints = [one for one in review_source(source, target="claimed", precision="fp32") if one.probe == causes.GEOMETRY]
+    hints = [one for one in reviewed(Source(source, "claimed")) if one.probe == causes.GEOMETRY]
     changed = UNWRITTEN.model_copy(update={"evidence": UNWRITTEN.evidence | evidence})
     return record.model_copy(update={"findings": (*hints, changed)})
 

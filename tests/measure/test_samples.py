@@ -6,7 +6,7 @@ import pytest
 from pydantic import ValidationError
 
 from audit.measure import DO_BENCH, OURS, checks, comparison, median_ms, speedup, strongest
-from audit.measure.samples import ALONE, BEFORE_BLOCKS, least_ms, order_effect, outliers
+from audit.measure.samples import ALONE, least_ms, order_effect, outliers
 from audit.model import Measurement
 from tests.conftest import finding
 
@@ -19,12 +19,6 @@ def test_the_median_is_of_that_variant_and_protocol() -> None:
     known = [timing("a", 3.0, 1.0, 2.0), timing("a", 9.0, protocol=DO_BENCH), timing("b", 5.0)]
     assert median_ms(known, "a") == 2.0
     assert median_ms(known, "a", DO_BENCH) == 9.0
-
-
-def test_records_of_schema_1_stand_in_where_nothing_was_interleaved() -> None:
-    old = [timing("a", 3.0, protocol=BEFORE_BLOCKS), timing("baseline:eager", 6.0, protocol=BEFORE_BLOCKS)]
-    assert (median_ms(old, "a"), speedup(old, "a", "baseline:eager")) == (3.0, 2.0)
-    assert median_ms([*old, timing("a", 1.0)], "a") == 1.0
 
 
 def test_what_was_not_measured_is_none_and_never_zero() -> None:

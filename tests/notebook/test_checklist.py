@@ -26,7 +26,7 @@ from audit.apps.batch import parameters
 from audit.apps.notebook.claim import ClaimForm, cut_network
 from audit.apps.notebook.form import LEAST_ROUNDS, MOST_ROUNDS
 from audit.apps.notebook.shown import MOST_BYTES, MOST_ROWS, fetched, offer, table
-from audit.apps.pages import notebooks
+from audit.apps.pages import tables
 from audit.audit import Audit
 from audit.build.emulated.device import EmulatedDevice
 from audit.model import store
@@ -171,14 +171,14 @@ def test_row_22_an_audit_that_breaks_off_leaves_its_report(tmp_path: Path, worke
     ],
 )  # fmt: skip
 def test_row_23_the_stamp_says_what_was_run_and_what_was_not(runs: list[dict[str, object]], words: str) -> None:
-    assert notebooks.line("audit_claim", runs) == words
+    assert tables.line("audit_claim", runs) == words
 
 
 def test_row_23_every_notebook_has_been_run_and_bears_its_stamp() -> None:
-    run = {one["notebook"] for one in notebooks.runs(ROOT)}
+    run = {one["notebook"] for one in tables.runs(ROOT)}
     for path in some((ROOT / "notebooks").glob("*.ipynb")):
         assert path.stem in run
-        assert f'"{notebooks.BEGIN}' in path.read_text(encoding="utf-8"), "tests/pages holds what follows"
+        assert f'"{tables.BEGIN}' in path.read_text(encoding="utf-8"), "tests/pages holds what follows"
 
 
 def again(folder: Path) -> parameters.Values:

@@ -13,7 +13,7 @@ from audit.apps import notebook
 from audit.apps.notebook.shown import table
 from audit.model import Record
 from audit.report.compare import measured
-from audit.report.quantities import milliseconds
+from audit.report.messages import milliseconds
 
 REPORTS = Path(__file__).resolve().parents[2] / "reports"
 

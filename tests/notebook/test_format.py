@@ -16,7 +16,7 @@ from audit import __version__, claims
 from audit.apps import notebook
 from audit.apps.notebook import maps
 from audit.apps.notebook.form import LEAST_ROUNDS, MOST_ROUNDS, AuditForm, Form
-from audit.apps.pages import notebooks
+from audit.apps.pages import tables
 from audit.build.device import CHOICES
 from audit.report.messages import LANGUAGES
 from tests.conftest import some
@@ -92,7 +92,7 @@ def test_first_line(path: Path) -> None:
     text = read(path).cells[1].source
     assert text.startswith("**Runtime → Run all** (")
     assert "GPU" in text.splitlines()[0]
-    assert text.splitlines()[1].startswith(notebooks.BEGIN)
+    assert text.splitlines()[1].startswith(tables.BEGIN)
     if path.stem in ("audit_claim", "batch", "your_kernel"):
         assert "use a throw-away machine, mount nothing, store no tokens" in text
 

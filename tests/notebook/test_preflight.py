@@ -11,22 +11,26 @@ from audit import claims
 from audit.apps.doctor import Check
 from audit.apps.notebook.claim import ClaimForm
 from audit.apps.notebook.form import AuditForm
-from audit.apps.notebook.preflight import Gpu, Machine, _gpu, card, preflight
+from audit.apps.notebook.preflight import card, preflight
+from audit.build.cuda.gpu import Gpu, GpuState
 
-T4 = Gpu("Tesla T4", "580.82.07", 75, "SM 585 of 1590 MHz, memory 5000 MHz")
-COLAB = Machine(T4, free_bytes=70 << 30, runtime="release-colab-2026.08")
+T4 = Gpu("Tesla T4", 75, "580.82.07", 15360, (13, 0))
+CLOCKS = GpuState(585, 5000, 30, 40, ())
 TRIANGULAR = claims.load("triangular_mm")
 PYTHON = claims.load("controls_python")
 
 
-def lines(machine: Machine, claim: claims.ClaimFolder | None = TRIANGULAR) -> dict[str, Check]:
-    return {check.name: check for check in card(machine, claim)}
+def lines(gpu: Gpu | None, claim: claims.ClaimFolder | None = TRIANGULAR, *, free_gib: int = 70) -> dict[str, Check]:
+    found = card(gpu, CLOCKS if gpu else None, claim, free_bytes=free_gib << 30)
+    return {check.name: check for check in found}
 
 
-def test_a_t4_in_colab() -> None:
-    result = lines(COLAB)
+def test_a_t4_in_colab(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("COLAB_RELEASE_TAG", "release-colab-2026.08")
+    result = lines(T4)
     assert list(result) == ["GPU", "clocks", "disk", "runtime"]
     assert result["GPU"].found == "Tesla T4, compute capability 7.5, driver 580.82.07"
+    assert result["clocks"].found == "SM 585 MHz, memory 5000 MHz"
     assert result["GPU"].mark == "--"
     too_new = "wmma_tf32.cu, mma_split.cu, mma_tf32.cu, wgmma_tf32.cu, wgmma_f16.cu, wgmma_split.cu"
     assert result["GPU"].advice == f"a GPU the claim names; not built here, too new for it: {too_new}"
@@ -35,29 +39,23 @@ def test_a_t4_in_colab() -> None:
 
 
 def test_triton_on_a_t4_has_no_tensor_cores() -> None:
-    result = lines(COLAB, PYTHON)["Triton"]
+    result = lines(T4, PYTHON)["Triton"]
     assert result.mark == "--"
     assert "without tensor cores" in result.advice
-    ampere = replace(COLAB, gpu=replace(T4, name="NVIDIA A100-SXM4-40GB", compute_capability=80))
+    ampere = replace(T4, name="NVIDIA A100-SXM4-40GB", compute_capability=80)
     assert lines(ampere, PYTHON)["Triton"].mark == "ok"
-    assert "Triton" not in lines(COLAB, TRIANGULAR)
+    assert "Triton" not in lines(T4, TRIANGULAR)
 
 
 def test_without_a_gpu() -> None:
-    result = lines(Machine(None, free_bytes=1 << 30, runtime="not Colab"), PYTHON)
+    result = lines(None, PYTHON, free_gib=1)
     assert "NOT MEASURED" in result["GPU"].advice
     assert {result[name].mark for name in ("GPU", "disk")} == {"--"}
 
 
 def test_a_gpu_the_claim_does_not_name() -> None:
-    result = lines(replace(COLAB, gpu=replace(T4, name="NVIDIA L40S", compute_capability=89)))["GPU"]
+    result = lines(replace(T4, name="NVIDIA L40S", compute_capability=89))["GPU"]
     assert "times here decide no claim" in result.advice
-
-
-def test_what_nvidia_smi_says() -> None:
-    assert _gpu("Tesla T4, 580.82.07, 7.5, 585, 5000, 1590\n") == T4
-    assert _gpu(None) is None
-    assert _gpu("Tesla T4, 580.82.07, [N/A], 585, 5000, 1590\n") is None
 
 
 def test_the_card_of_this_machine(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:

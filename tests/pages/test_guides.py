@@ -16,7 +16,7 @@ from audit.build.emulated.device import EmulatedDevice
 from audit.lint.floors import floors
 from audit.probes import PROBES, runner
 from audit.report.progress import Progress
-from audit.review.hints import review_source
+from audit.review.hints import Source, reviewed
 from audit.run.pool import Workers
 
 DOCS = Path(__file__).resolve().parents[2] / "docs"
@@ -48,7 +48,7 @@ def test_the_claim_of_the_guide_loads(folder: Path) -> None:
     (floor,) = floors(loaded.claim, {"flops": float(elements), "bytes": 4.0 * (elements + 4096)})
     assert floor.target == "T4"
     text = loaded.source_of(loaded.claim.claimed).read_text(encoding="utf-8")
-    assert not [one.probe for one in review_source(text, target="claimed") if one.outcome == "error"]
+    assert not [one.probe for one in reviewed(Source(text, target="claimed")) if one.outcome == "error"]
 
 
 def test_the_probe_of_the_guide_asks_about_the_claim_of_the_guide(

@@ -9,7 +9,7 @@ from typing import get_args
 import pytest
 
 from audit.apps import pages, selftest
-from audit.apps.pages import between, notebooks
+from audit.apps.pages import between, tables
 from audit.apps.pages.described import ProbeText, controls_of, question, read
 from audit.model import VerdictName
 from audit.model.errors import BadInput
@@ -75,9 +75,9 @@ def test_the_gravest_grade_of_a_page_is_that_of_the_published_self_test() -> Non
 def test_every_notebook_has_one_badge_and_the_readme_those_that_audit() -> None:
     readme, page = ((ROOT / name).read_text(encoding="utf-8") for name in ("README.md", "docs/notebooks.md"))
     found = {path.stem for path in (ROOT / "notebooks").glob("*.ipynb")}
-    assert found >= set(notebooks.AUDITS)
-    assert all(page.count(notebooks.badge(name)) == 1 for name in found)
-    assert all(readme.count(notebooks.badge(name)) == 1 for name in notebooks.AUDITS)
+    assert found >= set(tables.AUDITS)
+    assert all(page.count(tables.badge(name)) == 1 for name in found)
+    assert all(readme.count(tables.badge(name)) == 1 for name in tables.AUDITS)
 
 
 def test_a_part_needs_its_two_comments() -> None:

@@ -10,8 +10,8 @@ import pytest
 from jsonschema import Draft202012Validator
 
 from audit import judge
-from audit.apps.pr import documents
-from audit.apps.pr.documents import Against, against
+from audit.apps.pr import command
+from audit.apps.pr.command import Against, against
 from audit.measure import OURS
 from audit.model import Finding, Measurement, Record, Variant, store
 
@@ -66,7 +66,7 @@ def record() -> Record:
 
 
 def test_sarif_meets_the_key_requirements(record: Record) -> None:
-    document = json.loads(documents.sarif(record, MEASURED, file="cuda/kernel.cu", lines=True))
+    document = json.loads(command.sarif(record, MEASURED, file="cuda/kernel.cu", lines=True))
     Draft202012Validator(KEY_REQUIREMENTS).validate(document)
     (run,) = document["runs"]
     rules = [one["id"] for one in run["tool"]["driver"]["rules"]]
@@ -75,17 +75,17 @@ def test_sarif_meets_the_key_requirements(record: Record) -> None:
     found = {one["ruleId"]: (one["level"], one["locations"][0]["physicalLocation"]["region"]) for one in run["results"]}
     assert found["coverage"] == ("error", {"startLine": 1})
     assert found["launch_geometry"] == ("note", {"startLine": 36})
-    assert found[documents.RULE_SLOWER][0] == "error"
+    assert found[command.RULE_SLOWER][0] == "error"
     assert "\x1b" not in run["results"][-1]["message"]["text"]
 
 
 def test_lines_of_a_joined_source_are_not_given_to_one_of_its_files(record: Record) -> None:
-    (run,) = json.loads(documents.sarif(record, MEASURED, file="kernel.cu", lines=False))["runs"]
+    (run,) = json.loads(command.sarif(record, MEASURED, file="kernel.cu", lines=False))["runs"]
     assert {one["locations"][0]["physicalLocation"]["region"]["startLine"] for one in run["results"]} == {1}
 
 
 def test_junit_has_one_case_a_probe(record: Record) -> None:
-    suite = ElementTree.fromstring(documents.junit(record, MEASURED).encode())[0]
+    suite = ElementTree.fromstring(command.junit(record, MEASURED).encode())[0]
     names = [one.get("name") for one in suite]
     assert len(set(names)) == len(names)
     elements = {one.get("name"): [child.tag for child in one] for one in suite}
@@ -93,7 +93,7 @@ def test_junit_has_one_case_a_probe(record: Record) -> None:
     assert elements["contract"] == ["system-out"]
     assert elements["launch_geometry"] == ["system-out"]
     assert elements["fresh_values"] == ["skipped"]
-    assert elements[documents.AGAINST] == ["failure"]
+    assert elements[command.AGAINST] == ["failure"]
     for tag, attribute in {"failure": "failures", "skipped": "skipped", "error": "errors"}.items():
         assert suite.get(attribute) == str(list(elements.values()).count([tag]))
     assert suite.get("tests") == str(len(names))
@@ -104,9 +104,9 @@ def test_a_failure_outside_the_claim_is_a_warning_and_no_failed_case(record: Rec
     about = {"target": "claimed", "outcome": "fail", "grade": grade, "device": "cuda", "summary": "N=3: wrong"}
     other = Finding.model_validate({"probe": "sweep", "claimed": False, **about})
     changed = record.model_copy(update={"findings": (other,)})
-    (run,) = json.loads(documents.sarif(changed, MEASURED._replace(state="same"), file="k.cu", lines=True))["runs"]
+    (run,) = json.loads(command.sarif(changed, MEASURED._replace(state="same"), file="k.cu", lines=True))["runs"]
     assert [one["level"] for one in run["results"]] == ["warning"]
-    case = ElementTree.fromstring(documents.junit(changed, MEASURED).encode()).find(
+    case = ElementTree.fromstring(command.junit(changed, MEASURED).encode()).find(
         ".//testcase[@name='sweep']/system-out"
     )
     assert case is not None

@@ -14,6 +14,7 @@ from audit.probes.answer import ask
 from audit.probes.called import Call, SessionBroken
 from audit.probes.claimed_shape import Launched
 from audit.probes.target import Target
+from audit.probes.variations import DISCRIMINATING
 
 SOURCE = "__global__ void scale(float* x) { x[0] = 1; }\nvoid run(float* x) { scale<<<1, 1>>>(x); }\n"
 LIBRARY = "void at::native::vectorized_elementwise_kernel<4, scale_functor>(int)"
@@ -30,7 +31,7 @@ def asked(
     source: str = SOURCE,
     compiled: tuple[str, ...] = (),
     claimed: int = 4096,
-    without: bool | None = None,
+    without: tuple[bool, bool] | None = None,
     **event: Any,
 ) -> Finding:
     (folder / "claimed.cu").write_text(source)
@@ -48,7 +49,7 @@ def asked(
             defines=lambda kernel: kernel in compiled,
             note=SimpleNamespace(optimisation="O2"),
         ),
-        compared=lambda call, case: SimpleNamespace(right=without),  # noqa: ARG005
+        compared=lambda _, asked: SimpleNamespace(right=without and without[asked is not case]),
         claim=SimpleNamespace(shapes=SimpleNamespace(claimed={"N": claimed})),
         reference=folder / "reference.py",
         variant=SimpleNamespace(file="claimed.cu", name="claimed"),
@@ -167,10 +168,18 @@ def test_names_are_matched_whole(kernel: str, own: bool) -> None:
     assert kernels_ran.is_one_of(kernel, ["scale"]) is own
 
 
-def test_a_result_that_is_right_without_its_kernels_is_the_librarys(tmp_path: Path) -> None:
-    def found(right: bool) -> Finding:
-        return asked(tmp_path, launch("scale", None), without=right)
+@pytest.mark.parametrize("telling", [(), ("telling",)], ids=["no other inputs", "inputs that tell"])
+def test_a_result_that_is_right_without_its_kernels_is_the_librarys(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, telling: tuple[str, ...]
+) -> None:
+    varied = [SimpleNamespace(group=DISCRIMINATING, case=one) for one in telling]
+    monkeypatch.setattr(kernels_ran, "wanted", lambda _: SimpleNamespace(middle=None))
+    monkeypatch.setattr(kernels_ran, "trusted", lambda *_: varied)
 
-    assert found(right=True).fails_kernel
-    assert "right at every shape without its own launches (1)" in found(right=True).summary
-    assert found(right=False).outcome == "pass"
+    def found(*wrong: str) -> Finding:
+        return asked(tmp_path, launch("scale", None), without=("N=4096" not in wrong, "telling" not in wrong))
+
+    assert found().fails_kernel
+    assert "right at every shape without its own launches (1)" in found().summary
+    assert found("N=4096").outcome == "pass"
+    assert found("telling").fails_kernel is not bool(telling)  # a filled result may be right at the task's own inputs

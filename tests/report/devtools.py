@@ -12,7 +12,7 @@ from pathlib import Path
 from types import TracebackType
 from typing import Any
 
-from audit.report import browser
+from audit.report import formats
 
 LIMIT_S = 60.0
 
@@ -23,7 +23,7 @@ class Page:
     def __init__(self, profile: Path) -> None:
         result, self._asks = os.pipe()
         self._answers, tells = os.pipe()
-        command = [browser.needed(), *browser.options(profile), "--remote-debugging-pipe", "about:blank"]
+        command = [formats.browser_needed(), *formats.options(profile), "--remote-debugging-pipe", "about:blank"]
         # Chromium reads commands from descriptor 3 and writes answers to 4.
         line = f"exec {shlex.join(command)} 3<&{result} 4>&{tells}"
         self._process = subprocess.Popen(["bash", "-c", line], pass_fds=(result, tells), stderr=subprocess.DEVNULL)

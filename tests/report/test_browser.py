@@ -8,12 +8,12 @@ from pathlib import Path
 import pytest
 
 from audit import report
-from audit.report import browser, figures
+from audit.report import figures, formats
 from audit.report.formats import Form
 from tests.report.devtools import Page
 from tests.report.test_times import sized
 
-pytestmark = pytest.mark.skipif(browser.find() is None, reason="no Chromium or Chrome is installed")
+pytestmark = pytest.mark.skipif(formats.browser() is None, reason="no Chromium or Chrome is installed")
 VIEWS = [(width, scheme) for width in (1280, 390) for scheme in ("light", "dark")]
 CONTRAST = """
 (() => {

@@ -14,7 +14,7 @@ from audit.model.record import RatioAnswer
 from audit.probes import PROBES
 from audit.report import content, evidence, outcome
 from audit.report.markdown import render
-from audit.report.quantities import NOT_MEASURED
+from audit.report.messages import NOT_MEASURED
 from audit.report.view import Report, Section
 from tests.conftest import finding
 from tests.report.fixture import COST, judged, measured, swept, triangular
@@ -63,6 +63,14 @@ def test_a_failure_at_sizes_of_the_kit_is_observed_and_an_answer_at_the_claimed_
     assert "an answer at a shape that the claim speaks of: Agreement with a float64 oracle" in card.missing[0]
     assert "32,385 of 65,025 elements wrong" in card.evidence[0]
     assert dict(card.facts)["What would decide it"].endswith("--shape N=33, which makes that the claimed shape")
+
+
+def test_a_source_that_the_emulated_device_does_not_build_is_one_for_a_gpu() -> None:
+    whole = triangular()
+    build = next(one for one in whole.findings if one.probe == "build" and one.outcome == "skip")
+    record = judged(whole.model_copy(update={"findings": (build.model_copy(update={"target": "claimed"}),)}))
+    card = section(record, "verdict").card
+    assert card is not None and "audit the claim on a GPU" in dict(card.facts)["What would decide it"]
 
 
 @pytest.mark.parametrize("chosen_by", ["claim", "importer"])

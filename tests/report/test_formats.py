@@ -16,10 +16,9 @@ from audit import judge, report
 from audit.apps import cli
 from audit.model import Record
 from audit.model.errors import BadInput
-from audit.report import browser, content, evidence, figures, outcome
+from audit.report import content, evidence, figures, formats, outcome
 from audit.report.formats import COMMENT_CHARACTERS, FORMATS, OPENREVIEW_CHARACTERS, Form, beginning, chosen
-from audit.report.messages import LANGUAGES, Recorded, message, wordings
-from audit.report.quantities import shape
+from audit.report.messages import LANGUAGES, Recorded, message, shape, wordings
 from audit.report.translation import worded
 from tests.conftest import opened
 from tests.report.fixture import triangular
@@ -241,18 +240,18 @@ def test_a_browser_that_prints_nothing_is_told(monkeypatch: pytest.MonkeyPatch) 
     assert silent is not None
     monkeypatch.setenv("AUDIT_BROWSER", silent)
     with pytest.raises(Exception, match="false printed no PDF"):
-        browser.pdf("<p>", made_utc="")
+        formats.pdf("<p>", made_utc="")
 
 
-@pytest.mark.skipif(browser.find() is None, reason="no Chromium or Chrome is installed")
+@pytest.mark.skipif(formats.browser() is None, reason="no Chromium or Chrome is installed")
 def test_the_pdf_is_dated_as_the_record_and_holds_what_was_folded() -> None:
     record = RECORDS["small"]
     page = made(record, "html", "ja")
-    pdf = browser.pdf(page, made_utc=record.environment.started_utc)
+    pdf = formats.pdf(page, made_utc=record.environment.started_utc)
     assert pdf.startswith(b"%PDF-")
     digits = re.sub(r"\D", "", record.environment.started_utc)[:14]
     assert set(re.findall(rb"D:(\d{14})", pdf)) == {digits.encode()}
-    short = browser.pdf(re.sub(r"(?s)<details.*?</details>", "", page), made_utc="")
+    short = formats.pdf(re.sub(r"(?s)<details.*?</details>", "", page), made_utc="")
     pages = [len(re.findall(rb"/Type\s*/Page\b", one)) for one in (pdf, short)]
     assert pages[0] > pages[1] + 1
 

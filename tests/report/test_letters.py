@@ -11,7 +11,7 @@ from matplotlib import font_manager
 
 from audit.apps import cli
 from audit.model import store
-from audit.report import browser
+from audit.report import formats
 from tests.report.fixture import triangular
 
 
@@ -43,12 +43,12 @@ def test_only_a_page_in_japanese_without_its_letters_gets_the_sentence(installed
     broken = tmp_path / "broken.ttf"
     broken.write_bytes(b"no font")
     installed += [str(broken), str(tmp_path / "absent.ttf"), font(tmp_path / "latin.ttf", "a")]
-    sentence = browser.without_letters("ja", ("md", "html"))
+    sentence = formats.without_letters("ja", ("md", "html"))
     assert sentence is not None and "apt-get install fonts-noto-cjk" in sentence
-    assert browser.without_letters("en", ("html", "pdf")) is None
-    assert browser.without_letters("ja", ("md", "comment")) is None, "an editor's fonts show these"
+    assert formats.without_letters("en", ("html", "pdf")) is None
+    assert formats.without_letters("ja", ("md", "comment")) is None, "an editor's fonts show these"
     installed.append(font(tmp_path / "kana.ttf", "あ"))
-    assert browser.without_letters("ja", ("md", "html")) is None
+    assert formats.without_letters("ja", ("md", "html")) is None
 
 
 @pytest.mark.parametrize(("letter", "lines"), [("a", 1), ("あ", 0)])

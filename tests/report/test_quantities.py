@@ -2,7 +2,7 @@
 
 import pytest
 
-from audit.report import quantities
+from audit.report import messages
 
 
 @pytest.mark.parametrize(
@@ -22,19 +22,19 @@ from audit.report import quantities
     ],
 )
 def test_number(value: float, shown: str) -> None:
-    assert quantities.number(value) == shown
+    assert messages.number(value) == shown
 
 
 def test_an_absent_time_is_words_and_never_zero() -> None:
-    assert quantities.milliseconds(None) == "NOT MEASURED"
-    assert quantities.milliseconds(0.5) == "0.5 ms"
+    assert messages.milliseconds(None) == "NOT MEASURED"
+    assert messages.milliseconds(0.5) == "0.5 ms"
 
 
 def test_evidence_of_any_form() -> None:
-    assert quantities.anything({"index": [1, 0], "got": "nan", "right": False, "expected": None}) == (
+    assert messages.anything({"index": [1, 0], "got": "nan", "right": False, "expected": None}) == (
         "index [1, 0], got nan, right no"
     )
-    assert quantities.label("floor_ms") == "floor (ms)"
-    assert quantities.ratio(150.0, about=True) == "about 150x"
-    assert quantities.capability(75) == "7.5"
-    assert quantities.sentence("done.") == quantities.sentence("done") == "done."
+    assert messages.label("floor_ms") == "floor (ms)"
+    assert messages.ratio(150.0, about=True) == "about 150x"
+    assert messages.capability(75) == "7.5"
+    assert messages.sentence("done.") == messages.sentence("done") == "done."

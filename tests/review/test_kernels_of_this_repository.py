@@ -8,7 +8,7 @@ import pytest
 
 from audit import claims
 from audit.review import hints
-from audit.review.hints import review_source
+from audit.review.hints import Source, reviewed
 
 KERNELS = claims.KERNELS
 SOUND = sorted(variant.file for variant in claims.load("triangular_mm").claim.variant if variant.role == "repair")
@@ -39,7 +39,7 @@ def test_nothing_is_said_about_the_repaired_kernels(file: str) -> None:
     claim = claims.load("triangular_mm").claim
     variant = next(each for each in claim.variant if each.file == file)
     text = text_of(KERNELS / "triangular_mm" / file)
-    findings = review_source(text, target=variant.name, precision=variant.precision, advice=True)
+    findings = reviewed(Source(text, target=variant.name, precision=variant.precision, advice=True))
     allowed = {"review.cast_down"} if file.startswith("wmma_split") else set()  # splits float32 into two halves
     assert {finding.probe for finding in findings if finding.outcome == "fail"} <= allowed
 

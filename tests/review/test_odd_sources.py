@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from audit.review import hints
-from audit.review.hints import review_python, review_source
+from audit.review.hints import Source, reviewed
 from tests.conftest import some
 from tests.review import odd_sources
 
@@ -23,7 +23,7 @@ def test_python_rules_never_crash() -> None:
     parsed = 0
     for text in odd_sources.python():
         last = text.count("\n") + text.count("\r") + 1
-        findings = review_python(text, target="odd")
+        findings = reviewed(Source(text, target="odd", python=True))
         parsed += findings[0].outcome != "skip"
         lines = [finding.line for finding in findings if finding.line is not None]
         assert all(0 < line <= last for line in lines), text[:200]
@@ -32,4 +32,4 @@ def test_python_rules_never_crash() -> None:
 
 def test_a_spoiled_source_still_has_a_finding_for_launch_geometry() -> None:
     for text in some(list(odd_sources.cuda())[::20]):
-        assert [finding.probe for finding in review_source(text, target="odd")].count("launch_geometry") == 1
+        assert [finding.probe for finding in reviewed(Source(text, target="odd"))].count("launch_geometry") == 1

@@ -2,27 +2,26 @@
 
 from __future__ import annotations
 
-from audit.review import process
-from audit.review.hints import review_python, review_source
-from audit.review.process import Source
+from audit.review import hints
+from audit.review.hints import Source, reviewed
 from tests.conftest import some
 from tests.review.sample import SAMPLE
 
-GOOD = Source(SAMPLE, python=False, target="good", precision="fp32", advice=True)
+GOOD = Source(SAMPLE, "good", advice=True)
 
 
 def test_the_findings_are_those_of_the_rules() -> None:
-    other = Source("import torch\ndef forward(x):\n  return torch.relu(x)\n", True, "python", "fp32", False)
-    assert process.findings([GOOD, other]) == [
-        review_source(SAMPLE, target="good", advice=True),
-        review_python(other.text, target="python"),
+    other = Source("import torch\ndef forward(x):\n  return torch.relu(x)\n", "python", python=True)
+    assert hints.findings([GOOD, other]) == [
+        reviewed(GOOD),
+        reviewed(other),
     ]
 
 
 def test_a_source_that_ends_the_process_is_an_error_and_the_others_are_answered() -> None:
-    broken = Source(None, python=True, target="broken", precision="fp32", advice=False)  # type: ignore[arg-type]
-    first, second, third = process.findings([GOOD, broken, GOOD])
-    assert first == third == review_source(SAMPLE, target="good", advice=True)
+    broken = Source(None, "broken", python=True)  # type: ignore[arg-type]
+    first, second, third = hints.findings([GOOD, broken, GOOD])
+    assert first == third == reviewed(GOOD)
     assert [(one.outcome, one.target) for one in second] == [("error", "broken")] * 2
     assert [one.probe for one in second] == ["review", "reach"]
     assert second[0].summary.startswith("the source could not be reviewed: ")
@@ -30,6 +29,6 @@ def test_a_source_that_ends_the_process_is_an_error_and_the_others_are_answered(
 
 def test_odd_texts_are_answered() -> None:
     texts = ("", "\0", "\ufeffx = 1\r\n", "\r\n", "x = 0x" + "f" * 100_000, "int a = " + "9" * 100_000 + ";", "\ud800")
-    sources = [Source(text, python, "odd", "fp32", False) for text in texts for python in (False, True)]
-    for found in some(process.findings(sources)):
+    sources = [Source(text, "odd", python) for text in texts for python in (False, True)]
+    for found in some(hints.findings(sources)):
         assert {one.outcome for one in found} <= {"pass", "skip"}

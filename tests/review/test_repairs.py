@@ -5,8 +5,8 @@ from __future__ import annotations
 import pytest
 
 from audit.model import Change, Finding
-from audit.model.generated import MOST_REPAIRS
-from audit.review import process
+from audit.model.finding import MOST_REPAIRS
+from audit.review import hints
 from audit.review.repairs import propose, propose_python
 from tests.conftest import some
 from tests.review import odd_sources
@@ -158,7 +158,7 @@ def test_the_cuda_source_of_a_python_file_is_repaired_in_its_lines() -> None:
     (change,) = propose_python(text, [bad])
     assert (change.line, change.added) == (5, ("    if (i >= n) return;",))
     assert change.applied(text).split("\n")[3:6] == [FLAT.split("\n")[1], change.added[0], FLAT.split("\n")[2]]
-    assert process.changes(text, [bad], python=True) == [change]
+    assert hints.changes(text, [bad], python=True) == [change]
 
 
 @pytest.mark.parametrize(

@@ -20,7 +20,7 @@ from audit.run.device import open_device
 from audit.run.pool import Workers
 from audit.run.timing import makers
 from audit.run.timing_requests import GRAPHED, Interleaved
-from audit.sandbox import surroundings
+from audit.sandbox import policy
 
 NO_GPU = not torch.cuda.is_available()
 FOLDER = claims.load("triangular_mm")
@@ -120,7 +120,7 @@ def test_a_compiler_works_alone_where_its_helpers_would_get_no_gpu(
 ) -> None:
     monkeypatch.setenv("TORCHINDUCTOR_CACHE_DIR", "")  # both are put back after the test
     monkeypatch.setenv("TORCHINDUCTOR_COMPILE_THREADS", "")
-    monkeypatch.setattr(surroundings, "settings_are_closed", lambda: closed)
+    monkeypatch.setattr(policy, "settings_are_closed", lambda: closed)
     callables.use_disk_cache(tmp_path / "inductor", workers=4)
     assert os.environ["TORCHINDUCTOR_COMPILE_THREADS"] == workers
     assert Path(os.environ["TORCHINDUCTOR_CACHE_DIR"]).parent == tmp_path

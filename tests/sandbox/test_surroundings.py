@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from audit.sandbox.surroundings import devices, home_variables, scrubbed
+from audit.sandbox.policy import devices, home_variables, scrubbed
 
 USERS = {
     "PATH": "/usr/bin", "CUDA_HOME": "/usr/local/cuda", "LC_ALL": "C", "OMP_NUM_THREADS": "1", "HOME": "/home/someone",

@@ -61,7 +61,7 @@ def batch(  # noqa: PLR0913  # one argument an option
     out: Annotated[Path, Arg("default: out/batch", "DIR")] = Path("out/batch"),
     device: Device = "auto",
     timeout: Annotated[float, Arg("outer limit of an audit", "S", read=_seconds)] = TIMEOUT_S,
-    jobs: Annotated[int | None, Arg("audits at work at once (default: cores and one)", "N", read=_count)] = None,
+    jobs: Annotated[int | None, Arg("audits at work at once (default: by cores and GPUs)", "N", read=_count)] = None,
     parameters_: Annotated[Path | None, Arg("the notebook's parameters for all, as YAML", "FILE")] = None,
     notebook: Annotated[Path, Arg("instead of audit_claim.ipynb", "FILE")] = NOTEBOOK,
 ) -> int:

@@ -5,11 +5,13 @@ Starting Python, IPython, pandas and this package costs an audit more than a sec
 
 from __future__ import annotations
 
+import math
 import multiprocessing
 import os
 import threading
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
+from itertools import cycle, islice
 from multiprocessing import forkserver
 from multiprocessing.connection import Connection
 from multiprocessing.process import BaseProcess
@@ -34,25 +36,28 @@ PRELOADED = [
 ]  # fmt: skip
 CLOSING_S = 30.0
 A_GPU = 2
-"""Audits that share a GPU: one uses it while the other builds on the processor and waits for its turn."""
+"""The fewest audits that share a GPU: one uses it while the others build on the processor and wait for their turn."""
+CORES_OF_AN_AUDIT = 2
+"""An audit on a GPU waits longest for its published build, which is the work of one compiler."""
 STOPPED = End(trouble="the batch was stopped")
 
 
 class LocalJobs:
-    """Runs jobs on this machine, `slots` at once; on GPUs two at a time each, of which one uses it.
+    """Runs jobs on this machine, `slots` at once; of those that share a GPU one uses it at a time.
 
     `RayJobs` of `ray_jobs.py` does the same on a cluster.
 
     Args:
-        jobs: at work at once; on GPUs two each, whatever this says.
+        jobs: at work at once.
         gpus: their numbers or names, as CUDA_VISIBLE_DEVICES takes them; none for the emulated device.
         locks: the folder for the lock files of GPUs.
         held: a descriptor that every process of the batch keeps open, and the lock on it with that.
     """
 
     def __init__(self, *, jobs: int, gpus: Sequence[str], locks: Path, held: int) -> None:
-        self.slots = A_GPU * len(gpus) if gpus else jobs
-        self._free = [gpu for gpu in gpus for _ in range(A_GPU)]
+        self.slots = jobs
+        self._free = list(islice(cycle(gpus), jobs)) if gpus else []
+        self._sharing = math.ceil(jobs / len(gpus)) if gpus else 1
         self._locks, self._held = locks, Connection(os.dup(held))  # the form in which a process takes a descriptor
         self._lock, self._stopped = threading.Lock(), False
         self._running: list[BaseProcess] = []
@@ -73,7 +78,7 @@ class LocalJobs:
         from audit.apps.batch.keeper import keep  # Jupyter, which a batch on Ray need not have here
 
         with self._gpu() as own:
-            limit_s = A_GPU * job.limit_s if own else job.limit_s
+            limit_s = self._sharing * job.limit_s
             job = job.model_copy(update={"env": {**self._env, **own}, "limit_s": limit_s})
             reads, writes = self._context.Pipe(duplex=False)
             keeper = self._context.Process(target=keep, args=(job, writes, self._held))
@@ -135,7 +140,8 @@ def opened(
         device = place.device
     else:
         device, named = _here(device, gpus, jobs)
-        place = LocalJobs(jobs=jobs or limits.jobs() + 1, gpus=named, locks=out, held=lock)
+        most = max(A_GPU * len(named), limits.jobs() // CORES_OF_AN_AUDIT) if named else limits.jobs() + 1
+        place = LocalJobs(jobs=jobs or most, gpus=named, locks=out, held=lock)
     try:
         yield place, device
     finally:
@@ -156,8 +162,8 @@ def _here(asked: str, gpus: str | None, jobs: int | None) -> tuple[str, list[str
     named = [gpu.strip() for gpu in text.split(",") if gpu.strip()]
     if not named or len(set(named)) < len(named):
         raise BadInput(f"--gpus {text}: name each GPU once, as in --gpus 0,1")
-    if jobs not in (None, A_GPU * len(named)):
-        raise BadInput(f"--jobs {jobs}: on GPUs it is {A_GPU} for each; leave --jobs out")
+    if jobs is not None and jobs < len(named):
+        raise BadInput(f"--jobs {jobs}: a GPU of {text} has no audit; it takes {len(named)} at least")
     return device, named
 
 

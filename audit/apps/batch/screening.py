@@ -15,7 +15,7 @@ from audit import claims
 from audit.apps.batch.items import Item
 from audit.apps.batch.run import guarded
 from audit.apps.batch.state import ENDED, Attempt, ItemState, StageName
-from audit.audit import Audit
+from audit.audit import Audit, source_of
 from audit.build.cuda import gpu, toolchain
 from audit.build.device import choose
 from audit.build.emulated.device import device_for
@@ -27,8 +27,7 @@ from audit.model.gpus import table
 from audit.probes import PROBES
 from audit.probes.own_reference import FAILS as OWN_REFERENCE
 from audit.report.progress import Progress
-from audit.review import process
-from audit.review.process import Source
+from audit.review import hints
 from audit.run import environment
 from audit.run.oracle_cache import OracleCache
 from audit.run.pool import Workers
@@ -155,10 +154,7 @@ def review(asked: Asked) -> Attempt:
     """Passed on with its hints, or with the reason why its source could not be reviewed."""
     folder = claimed_of(asked.item)
     (variant,) = folder.claim.variant
-    text, python = folder.source_of(variant).read_text(encoding="utf-8"), variant.file.endswith(".py")
-    entry, lines = folder.claim.entry_of(variant), folder.published_lines(variant)
-    source = Source(text, python, variant.name, variant.precision, advice=False, entry=entry, lines=lines)
-    (findings,) = process.findings([source])
+    (findings,) = hints.findings([source_of(folder, variant, advice=False)])
     found = [one for one in findings if one.outcome == "fail"]
     reasons = tuple(f"line {one.line}: {one.probe}: {one.summary}" for one in found[:MOST_REASONS])
     unread = tuple(dict.fromkeys(one.summary for one in findings if one.outcome == "error"))

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import errno
 import json
+import tomllib
 from pathlib import Path
 from typing import Literal, TypeVar
 
-from pydantic import Field, JsonValue, ValidationError
+from pydantic import Field, JsonValue, TypeAdapter, ValidationError
 
 from audit.model import atomic
 from audit.model.base import Frozen, problem
@@ -22,52 +23,18 @@ Outcome = Literal[
 ]  # fmt: skip
 """The first four are of screening stages, `error` is of both, the others are of a notebook."""
 State = Outcome | Literal["not run"]
-MEANINGS: dict[State, str] = {
-    "finished": "the audit ended with a verdict, whatever it is",
-    "settled": "a stage of screening proved the verdict, and no later one is asked",
-    "left out": "there is nothing to audit; the reason says why",
-    "passed on": "no stage proved anything against it; the verdict says what was found, if anything",
-    "no answer": "the last stage could not tell; the verdict and the reason say what it needs",
-    "bad input": "the claim or a parameter cannot be audited; the reason says what to correct",
-    "failed": "a cell of the notebook raised, or the notebook ended without a verdict",
-    "error": "an exception of this kit that no other state covers; the reason names it and its line",
-    "crashed": "the notebook's kernel, or papermill, died of a signal",
-    "timed out": "not over within the outer limit; all its processes were killed",
-    "infrastructure": "something outside the audit failed, every time it was tried: memory, disk, kernel start, a node",
-    "not run": "the run was stopped before this one ended; --resume runs it",
-}
+_TABLE = tomllib.loads(Path(__file__).with_name("states.toml").read_text(encoding="utf-8"))
+MEANINGS = TypeAdapter(dict[State, str]).validate_python(
+    {name: one["meaning"] for name, one in _TABLE["states"].items()}
+)
 """From best to worst: a run exits with the code of the worst state of any item."""
-EXIT_CODES: dict[State, int] = {
-    **dict.fromkeys(("finished", "settled", "left out", "passed on", "no answer"), 0),
-    "not run": 130, "bad input": 3, "failed": 4, "error": 8, "crashed": 5, "timed out": 6, "infrastructure": 7,
-}  # fmt: skip
+EXIT_CODES: dict[State, int] = {name: _TABLE["states"][name]["exit_code"] for name in MEANINGS}
 SEVERITY: tuple[State, ...] = tuple(MEANINGS)
 ENDED: tuple[State, ...] = ("finished", "settled", "left out")
 """Nothing is left to ask about an item in these."""
-STAGES: dict[StageName, tuple[str, str]] = {
-    "notebook": ("Audit notebook", "runs the whole audit through papermill, in processes of its own"),
-    "lint": (
-        "Lint",
-        "holds published times against the floor of the fastest unit of the GPU they name and settles impossible ones "
-        "(the least work comes from the claim's reference.py, in a process of its own); leaves out items that claim "
-        "nothing: rows without code, rows their dataset marks wrong, code that stood in an earlier row of the task",
-    ),
-    "review": (
-        "Source review",
-        "reads the claimed source; settles nothing, since a hint never fails a kernel. Sources with most hints go on "
-        "first",
-    ),
-    "emulated": (
-        "Emulated probes",
-        "builds the claimed kernel for the emulated device and asks every probe. Settles what a probe proves in two "
-        "builds, and tasks that cannot tell right from wrong; has no answer where something does not build here alone",
-    ),
-    "gpu": (
-        "GPU",
-        "asks every probe on the GPU and times the kernel beside its baselines, one item at a time; settles what its "
-        "verdict decides, right and fast included",
-    ),
-}
+STAGES = TypeAdapter(dict[StageName, tuple[str, str]]).validate_python(
+    {name: (one["title"], one["question"]) for name, one in _TABLE["stages"].items()}
+)
 """Title and question of each stage."""
 SCREENING: tuple[StageName, ...] = ("lint", "review", "emulated", "gpu")
 EXECUTED, LOG = "executed.ipynb", "log.txt"

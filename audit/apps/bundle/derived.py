@@ -2,7 +2,7 @@
 
 Sources: https://www.researchobject.org/ro-crate/specification/1.1/root-data-entity.html and
 https://github.com/in-toto/attestation/blob/main/spec/predicates/test-result.md (v0.1 of the predicate, Statement v1).
-The statement itself is not signed; `signature.py` signs the zip.
+The statement itself is not signed; `archive.sign` signs the zip.
 """
 
 from __future__ import annotations

@@ -11,7 +11,7 @@ from audit.apps.bundle.archive import MOST_BYTES, fits, pack, sha256
 from audit.apps.bundle.derived import name_of
 from audit.model import Record, atomic, untrusted
 from audit.model.errors import BadInput
-from audit.model.generated import FOLDER as GENERATED
+from audit.model.finding import GENERATED
 from audit.model.store import RECORD
 from audit.report import figures, formats
 from audit.report.figures import raster

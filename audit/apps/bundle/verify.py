@@ -9,7 +9,7 @@ from itertools import zip_longest
 from pathlib import Path
 
 from audit import __version__, claims, judge, report
-from audit.apps.bundle import archive, derived, signature
+from audit.apps.bundle import archive, derived
 from audit.apps.bundle.archive import MOST_BYTES, Manifest, Unsound, checked, encoded, sha256, unpack
 from audit.apps.bundle.make import KEPT, SOURCES, about, generated, texts
 from audit.claims import STATEMENT
@@ -71,7 +71,7 @@ def verify(bundle: Path, *, key: Path | None = None) -> Verified:
         if listed.kit == __version__:
             raise
         raise Unsound(f"{error} (made by version {listed.kit}, this is {__version__}: try that one)") from error
-    return Verified(listed, record, sha256(data), signature.signer(bundle, key=key), not_derived)
+    return Verified(listed, record, sha256(data), archive.signer(bundle, key=key), not_derived)
 
 
 def _check_sources(record: Record, files: Mapping[str, bytes]) -> None:

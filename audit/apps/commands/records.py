@@ -9,12 +9,12 @@ from typing import Annotated, get_args
 from audit import judge
 from audit import report as reports
 from audit.apps import bundle as bundles
-from audit.apps.bundle import signature
+from audit.apps.bundle import archive
 from audit.apps.commands.declare import Arg
 from audit.model import VerdictName
 from audit.model.errors import BadInput
-from audit.report import browser, terminal
 from audit.report import compare as tables
+from audit.report import formats, terminal
 from audit.report.formats import DEFAULT, FORMATS, Form, chosen
 from audit.report.messages import LANGUAGES
 
@@ -61,7 +61,7 @@ def report(
 
 def say_what_shows_boxes(wanted: Form) -> None:
     """Print a sentence where this machine lacks the letters of the report's language."""
-    if (sentence := browser.without_letters(wanted.language, wanted.names)) is not None:
+    if (sentence := formats.without_letters(wanted.language, wanted.names)) is not None:
         terminal.say(sentence)
 
 
@@ -88,7 +88,7 @@ def bundle(
 ) -> int:
     """Prints the path and, once the bundle has been verified, its SHA-256."""
     path = bundles.make(place, claim=claim, out=out)
-    signature.file_of(path).unlink(missing_ok=True)  # of an earlier bundle
+    archive.file_of(path).unlink(missing_ok=True)  # of an earlier bundle
     if sign is not None:
         terminal.say(str(bundles.sign(path, sign)))
     terminal.say(f"{path}: sha256 {bundles.verify(path).sha256}")

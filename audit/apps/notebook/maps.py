@@ -17,13 +17,13 @@ from audit.judge.evidence import objects
 from audit.measure import OURS, samples
 from audit.measure.comparison import PREFIX, precision_of
 from audit.model import Finding, Measurement, Record, sanitizer
-from audit.report import evidence, quantities
+from audit.report import evidence, messages
 from audit.report.drawing import SMALL, WIDE, Box, Dot, Paint, Part, Scale, Stroke, Words
 from audit.report.figures import maps as map_of
 from audit.report.figures import raster
 from audit.report.figures import times as timed
 from audit.report.figures import waterfall as published
-from audit.report.quantities import NOT_MEASURED, milliseconds, number, shape
+from audit.report.messages import NOT_MEASURED, milliseconds, number, shape
 from audit.report.view import Figure
 
 ASKED = "agreement"
@@ -32,7 +32,7 @@ ASKED = "agreement"
 
 @dataclass(frozen=True)
 class Choice:
-    """One pick; `shape` as `quantities.shape` writes it, empty where no shape was asked."""
+    """One pick; `shape` as `messages.shape` writes it, empty where no shape was asked."""
 
     variant: str
     device: str
@@ -70,7 +70,7 @@ def devices(record: Record, variant: str) -> list[str]:
 def shapes(record: Record, variant: str, device: str) -> list[str]:
     """The shapes it was asked at on that device, each once, in their order."""
     finding = found(record, ASKED, variant, device)
-    return list(dict.fromkeys(quantities.shape(one["shape"]) for one in answers(finding)))
+    return list(dict.fromkeys(messages.shape(one["shape"]) for one in answers(finding)))
 
 
 def found(record: Record, probe: str, variant: str, device: str) -> Finding | None:

@@ -23,7 +23,7 @@ from audit.report import compare, content, markdown
 from audit.report.figures import draw
 from audit.report.formats import COMMENT_CHARACTERS, OPENREVIEW_CHARACTERS, Form
 from audit.report.formats import FORMATS as KNOWN
-from audit.report.quantities import milliseconds, number
+from audit.report.messages import milliseconds, number
 from audit.report.translation import translated
 from audit.report.view import Report
 

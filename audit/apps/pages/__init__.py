@@ -10,7 +10,7 @@ from collections.abc import Callable, Mapping
 from pathlib import Path
 
 from audit import claims
-from audit.apps.pages import described, notebooks, self_test, tables
+from audit.apps.pages import described, self_test, tables
 from audit.model.errors import BadInput
 
 ROOT = claims.ROOT
@@ -24,7 +24,7 @@ Parts = Mapping[str, Mapping[str, Callable[..., str]]]
 """Files, and what makes each part of them that stands between two comments with its name."""
 PARTS: Parts = {
     "README.md": {
-        "notebooks": notebooks.badges,
+        "notebooks": tables.badges,
         "self-test": lambda: self_test.part(ROOT / "reports/self_test"),
     },
     "docs/batch.md": {"states": tables.states},
@@ -34,19 +34,19 @@ PARTS: Parts = {
     },
     "docs/index.md": {"first audit": lambda: tables.first_audit(ROOT / "reports/triangular_mm/h100")},
     "docs/importers.md": {"formats": tables.formats},
-    "docs/notebooks.md": {"notebooks": lambda: notebooks.table(_notebooks())},
+    "docs/notebooks.md": {"notebooks": lambda: tables.table(_notebooks())},
     "docs/verdicts.md": {"verdicts": lambda: described.verdicts(ROOT / "reports")},
 }
 
 
 def pages() -> dict[Path, str]:
     """Every page by its path below the root, whole."""
-    runs = notebooks.runs(ROOT)
+    runs = tables.runs(ROOT)
     return {
         **{Path(path): make() for path, make in WHOLE.items()},
         **{path.relative_to(ROOT): text for path, text in remade(PARTS).items()},
         **{
-            path.relative_to(ROOT): notebooks.with_runs(notebooks.with_choices(_text(path)), name=path.stem, runs=runs)
+            path.relative_to(ROOT): tables.with_runs(tables.with_choices(_text(path)), name=path.stem, runs=runs)
             for path in _notebooks()
         },
     }

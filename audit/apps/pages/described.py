@@ -21,6 +21,11 @@ from audit.report.markdown import made
 from audit.report.view import Table
 
 Text = TypeVar("Text", bound=Frozen)
+_TABLE = tomllib.loads(Path(__file__).with_name("texts.toml").read_text(encoding="utf-8"))
+ELSEWHERE: dict[str, str] = _TABLE.pop("elsewhere")
+"""Mechanisms that no probe needs to show, and the reason."""
+TEXTS: dict[str, str] = _TABLE
+"""Texts of pages by their names."""
 
 
 class ProbeText(Frozen):
@@ -56,55 +61,22 @@ def read(name: str, kind: type[Text], known: Iterable[str]) -> Mapping[str, Text
 
 
 CONTROLS = ("controls", "controls_python", "controls_caches")
-HEAD = """# Probes
-A probe is one file in `audit/probes/` that asks one question of every variant, in fresh processes that probes share,
-and concludes from what it observed; the observations are the finding's evidence. A failure is *proved*, *undefined* or
-a *hint* ([grades](verdicts.md#grades-of-a-failure)). A probe that compares later calls with the first is skipped where
-the first call is wrong already: `agreement` reports that. To repeat a finding without a
-GPU, run `audit run CLAIM --device emulated` and read the finding's evidence in `record.json`. The
-[FAQ for authors](faq_for_authors.md) says how to reply and how to have an audit corrected. This page is printed by
-`python -m audit.apps.pages`.
-"""
-_PROBE = """## `{name}`
-{question}
-
-{rest}
-{effect} It shows: {mechanisms}.
-
-- **On a GPU.** {gpu}
-- **On the emulated device.** {emulated}
-- **A failure says.** {proves}
-- **Open.** {open}
-- **If it names your kernel.** {author}
-- **Controls.** {controls}
-"""
-_ALONE = """## `{name}`
-{question}
-
-{rest}
-It is asked of the claimed kernel alone. It fails no kernel, so it has no controls, and no error of it blocks a verdict.
-"""
-ELSEWHERE: dict[str, str] = {
-    "seed replay, answers kept in files": "inputs come from the entropy of the day, drawn in another process",
-    "heap scan for the reference": "no session holds the reference or its result but those of `order` and `inherited`",
-    "patched timers and checks": "times come from a process of the kit's own, comparisons from the judge's process",
-    "output streams, exit codes and result files faked": "a session has a socket of its own; nobody reads its prints",
-    "harness sniffing": "every probe calls through the same session, and so do the timings",
-    "cheating while timed": "outputs of timed calls drawn at random are compared too, see `timed_outputs`",
-    "degenerate task": "trivial candidates must fail the task (`audit/task/`) at some inputs, else it is vacuous",
-    "time under the physics floor": "`lint` holds published times against the hardware they name",
-}
-"""Mechanisms that no probe needs to show, and the reason."""
 
 
 def probes() -> str:
     """All of `docs/probes.md`."""
     texts = read("probes", ProbeText, PROBES)
     asked = [(f"[`{name}`](#{name})", question(name)) for name in (*PROBES, *OF_THE_CLAIM)]
-    index, elsewhere = made(("probe", "question"), asked), made(("mechanism", "what answers it"), ELSEWHERE.items())
+    index, elsewhere = (
+        made(("probe", "question"), asked),
+        made(("mechanism", "what answers it"), ELSEWHERE.items()),
+    )
     sections = [_section(name, text) for name, text in texts.items()]
-    sections += [_ALONE.format(name=name, question=question(name), rest=_rest(name)) for name in OF_THE_CLAIM]
-    return "\n".join([HEAD, index, *sections, f"## Mechanisms answered by how the audit runs\n{elsewhere}"])
+    sections += [
+        TEXTS["probe_of_the_claim"].format(name=name, question=question(name), rest=_rest(name))
+        for name in OF_THE_CLAIM
+    ]
+    return "\n".join([TEXTS["probes"], index, *sections, f"## Mechanisms answered by how the audit runs\n{elsewhere}"])
 
 
 def question(name: str) -> str:
@@ -124,7 +96,7 @@ def controls_of(probe: str, role: str) -> list[str]:
 
 def _section(name: str, text: ProbeText) -> str:
     bad, good = (", ".join(f"`{one}`" for one in controls_of(name, role)) for role in ("known_bad", "known_good"))
-    return _PROBE.format(
+    return TEXTS["probe"].format(
         name=name,
         question=question(name),
         rest=_rest(name),
@@ -163,18 +135,6 @@ def _module(name: str) -> Probe:
     return {**PROBES, **OF_THE_CLAIM}[name]
 
 
-_VERDICT = """### `{name}`
-{says}
-
-It does not say: {silent}
-
-- **Given by:** {rules}
-- **If it is about your kernel.** {author}
-- **If you have read such a report.** {reader}
-- **Published records:** {records}
-"""
-
-
 def verdicts(reports: Path) -> str:
     """The rules and the verdicts, with the records below `reports` that have each."""
     known = {path.parent: opened(path) for path in sorted(reports.glob("*/*/record.json"))}
@@ -187,7 +147,7 @@ def verdicts(reports: Path) -> str:
     for name, text in read("verdicts", VerdictText, get_args(VerdictName)).items():
         given = ", ".join(f"*{rule.name}*" for rule in RULES if name == rule.verdict) or "no rule"
         records = ", ".join(found.get(name, ["none yet"]))
-        sections.append(_VERDICT.format(name=name, rules=given, records=records, **text.model_dump()))
+        sections.append(TEXTS["verdict"].format(name=name, rules=given, records=records, **text.model_dump()))
     return f"{rules()}\n" + "\n".join(sections)
 
 

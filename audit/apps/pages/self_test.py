@@ -6,30 +6,13 @@ import math
 from collections.abc import Sequence
 from pathlib import Path
 
+from audit.apps.pages.described import TEXTS
 from audit.apps.selftest.controls import BLIND
 from audit.apps.selftest.record import SelfTest, read
 from audit.apps.selftest.score import rates, shortfalls, upper_bound
 from audit.report import markdown
 from audit.report.view import Code, Table
 
-HEAD = """# How often the auditor errs
-`audit self-test` runs known-bad controls, each with one mechanism that makes a speedup false, and known-good controls,
-each of which looks as if it had it, through the stages of an ordinary audit. A known-bad control counts as caught if
-the probe made for it fails: with proof (`proved` in the records), or else with undefined behaviour or a hint, which
-fail no kernel. A known-good control is falsely failed if any probe proves it wrong or reports undefined behaviour.
-Nothing is concluded of one whose Python source reaches the process that checks it, by threads, frames or modes. A
-mechanism that does not exist on a device is skipped there and counts nowhere. Two kernels beyond doubt come first; if
-they do not come out as they must, nothing else is asked and nothing here counts.
-
-This page is printed by `python -m audit.apps.pages` from the records in `reports/self_test/`, which hold every answer;
-`audit self-test` prints all of them.
-"""
-
-BLIND_HEAD = """Blind controls, `kernels/controls_blind/`: 94 kernels by writers who had the documentation alone; no
-probe was made for any of them. What an earlier run showed to be wrong in the kit, a later one has mended."""
-WRONG_HEAD = """## Kernels that are answered wrong, or not at all
-In the last run on each device; a kernel that a device cannot run is not listed.
-"""
 SHORT = "; short of the aim, so that its answers alone are not to be relied on"
 WRONG = ("missed", "falsely failed", "not concluded", "no answer")
 
@@ -60,13 +43,22 @@ def _sentences(records: Sequence[SelfTest]) -> list[str]:
     """The rates of each record, those of blind controls apart."""
     seen = [_sentence(record) for record in records if not blind(record)]
     others = [_sentence(record) for record in records if blind(record)]
-    return [*seen, *(["", BLIND_HEAD, "", *others] if others else [])]
+    return [*seen, *(["", TEXTS["blind_controls"], "", *others] if others else [])]
 
 
 def text(records: Sequence[SelfTest]) -> str:
     """All of `docs/self_test.md`: the rates, known-bad controls by probe, and every control that is answered wrong."""
     asked = [one for one in records if not blind(one)]
-    parts = [HEAD, *_sentences(records), "", "## By probe", _by_probe(asked), "", WRONG_HEAD, _answered_wrong(records)]
+    parts = [
+        TEXTS["self_test"],
+        *_sentences(records),
+        "",
+        "## By probe",
+        _by_probe(asked),
+        "",
+        TEXTS["answered_wrong"],
+        _answered_wrong(records),
+    ]
     return "\n".join(parts).rstrip("\n") + "\n"
 
 

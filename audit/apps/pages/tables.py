@@ -1,21 +1,26 @@
-"""Made parts of pages: the first audit, published audits, importers, states of a batch, rules of source review."""
+"""Made parts of pages: the first audit, published audits, importers, states of a batch, rules of source review.
+
+Of notebooks they are badges, the table of `docs/notebooks.md`, their forms and their last runs.
+"""
 
 from __future__ import annotations
 
+import json
 import re
 from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
-from audit import judge
+from audit import claims, judge
 from audit.apps.batch.state import EXIT_CODES, MEANINGS, SEVERITY
+from audit.apps.notebook import maps
+from audit.apps.pages.described import TEXTS
+from audit.apps.pages.site import EXECUTED
 from audit.claims.importers import IMPORTERS
-from audit.model import Record, store
-from audit.model.sanitizer import line
-from audit.report import claimed, compare, evidence, markdown, outcome, provenance, times
+from audit.model import Record, sanitizer, store
+from audit.report import compare, evidence, markdown, outcome, provenance, tables, times
 from audit.report.markdown import made
-from audit.report.messages import Recorded
-from audit.report.quantities import ratio
+from audit.report.messages import Recorded, ratio
 from audit.report.translation import worded
 from audit.report.view import Code, Table
 from audit.review import rules
@@ -25,20 +30,6 @@ COLUMNS = ("Claim", "What was claimed", "Published ratio", "Verdict", "Root caus
 CAUSE_CHARACTERS = 200
 WHERE = re.compile(r"^(\w+: )?(\w+=\d+(, )?)+: ")
 """The probe and the shape that a reason begins with."""
-RULES_HEAD = """# Rules of source review
-
-`audit review FILE...` asks these rules about CUDA C++ and Python sources without building or running anything. CUDA in
-string constants of a Python file is read too. A rule points at lines; it fails no kernel. The last column names the
-probe that can confirm it on a device.
-
-A *hint* goes into the record of every audit as `review.<rule>`, launch geometry as `launch_geometry`. *Advice* is about
-what sound kernels do as well, a step in a library for one, and about care that they may do without under the conditions
-they were measured in; `audit review` tells it, and the record tells it of the claimed kernel. A rule that points at
-more than one in fifty sound published kernels is advice. Rules about rounding keep quiet about variants that declare a
-lower precision than fp32.
-
-This page is printed by `python -m audit.apps.pages`.
-"""
 
 
 def audits(root: Path) -> str:
@@ -78,7 +69,7 @@ def cause(record: Record) -> str:
     found: Sequence[str] = (*filter(None, [verdict.root_cause]), *verdict.missing, *last)
     text = worded(Recorded(WHERE.sub("", found[0])), "en")
     first, stop, _ = text.partition(". ")
-    return line(f"{first}." if stop and len(text) > CAUSE_CHARACTERS else text, limit=CAUSE_CHARACTERS)
+    return sanitizer.line(f"{first}." if stop and len(text) > CAUSE_CHARACTERS else text, limit=CAUSE_CHARACTERS)
 
 
 def formats() -> str:
@@ -95,7 +86,7 @@ def states() -> str:
 
 def review_rules() -> str:
     """The whole page."""
-    return "\n".join([RULES_HEAD, _rules("CUDA C++", rules.CUDA), _rules("Python", rules.PYTHON)])
+    return "\n".join([TEXTS["review_rules"], _rules("CUDA C++", rules.CUDA), _rules("Python", rules.PYTHON)])
 
 
 def _rules(title: str, listed: Iterable[Rule[Any]]) -> str:
@@ -113,7 +104,7 @@ def first_audit(folder: Path) -> str:
 
 def _lines(record: Record, where: str) -> Iterator[str]:
     verdict = record.verdict
-    yield from ("## 1. The claim", "", markdown.escape(claimed.lead(record)), "")
+    yield from ("## 1. The claim", "", markdown.escape(tables.lead(record)), "")
     yield from ("## 2. Its numbers against the hardware", "", *_bullets(record, "floor"))
     yield from ("## 3. Its source", "", *_bullets(record, "launch_geometry"))
     yield from ("## 4. Its result", "", *(f"- {markdown.escape(one)}" for one in outcome.pieces(record)), "")
@@ -131,3 +122,75 @@ def _lines(record: Record, where: str) -> Iterator[str]:
 def _bullets(record: Record, probe: str) -> list[str]:
     found = [one for one in evidence.of_claim(record) if (one.probe, one.outcome) == (probe, "fail")]
     return [*(f"- {f'Line {one.line}: ' if one.line else ''}{markdown.escape(one.summary)}" for one in found), ""]
+
+
+COLAB = "https://colab.research.google.com"
+PLACE = "kernel-claim-audit/kernel-claim-audit/blob/main/notebooks"
+BEGIN = "Last run, all of it from cold: "
+RESULTS = Path("bench/results/notebooks.json")
+AUDITS = {
+    "audit_claim": "a published claim",
+    "your_kernel": "a kernel and a reference of yours, from two cells or two files",
+    "batch": "a collection of claims",
+}
+"""Notebooks for which the GPU matters, and what each audits."""
+LINE = re.compile(rf'("{re.escape(BEGIN)})[^"\\]*')
+
+
+def badges() -> str:
+    """The notebooks that audit something, one line each."""
+    return "".join(f"- {badge(name)} [{name}](notebooks/{name}.ipynb): {what}; [as it ran]({EXECUTED}/{name}.ipynb)\n"
+                   for name, what in AUDITS.items())  # fmt: skip
+
+
+def table(notebooks: Iterable[Path]) -> str:
+    """One row a notebook: its badge, its name, what its first line says that it does."""
+    rows = ((badge(one.stem), f"[{one.stem}](../notebooks/{one.name})", purpose(one),
+             f"[{one.stem}, as it ran](../{EXECUTED}/{one.name})") for one in notebooks)  # fmt: skip
+    return made(("Open", "Notebook", "What it does", "Its outputs"), rows)
+
+
+def badge(name: str) -> str:
+    """The badge that opens a notebook in Colab."""
+    return f"[![Open {name} in Colab]({COLAB}/assets/colab-badge.svg)]({COLAB}/github/{PLACE}/{name}.ipynb)"
+
+
+def purpose(path: Path) -> str:
+    """The purpose of a notebook in its first line, without how to start it."""
+    cell = json.loads(path.read_text(encoding="utf-8"))["cells"][1]
+    line = "".join(cell["source"]).splitlines()[0]
+    return re.sub(r"^\*\*Runtime → Run all\*\* \([^)]*\)\. ", "", line)
+
+
+def with_choices(text: str) -> str:
+    """A notebook's text with every claim that has a claimed kernel, and every published record, in its form."""
+    text = _with(text, "claim", [name for name in claims.names() if claims.load(name).claim.claimed is not None])
+    return _with(text, "audit", list(maps.records(claims.ROOT / "reports")))
+
+
+def _with(text: str, parameter: str, names: list[str]) -> str:
+    listed = json.dumps(names)[1:-1].replace('"', '\\"')
+    return re.sub(rf'("{parameter} = \S.*?  # @param )\[.*?\]', lambda found: f"{found[1]}[{listed}]", text)
+
+
+def runs(root: Path) -> list[dict[str, Any]]:
+    """Every run in `bench/results/notebooks.json`."""
+    return list(json.loads((root / RESULTS).read_text(encoding="utf-8"))["runs"])
+
+
+def with_runs(text: str, *, name: str, runs: Iterable[dict[str, Any]]) -> str:
+    """The notebook's text with its line as the runs say it."""
+    return LINE.sub(lambda found: found[1] + line(name, runs), text)
+
+
+def line(name: str, runs: Iterable[dict[str, Any]]) -> str:
+    """The runs of a notebook, and the machines without one."""
+    own = [one for one in runs if one["notebook"] == name]
+    done = []
+    for one in own:
+        place = f"{one['where']} in Colab, {one['runtime']}" if one["runtime"] else one["where"]
+        done.append(f"{one['seconds']:.0f} s on {place} ({one['date']})")
+    lacking = [] if name not in AUDITS or any("T4" in one["where"] for one in own) else ["on a T4"]
+    lacking += [] if any(one["runtime"] for one in own) else ["in Colab"]
+    missing = [f"{' and '.join(lacking)}: NOT MEASURED"] if lacking else []
+    return "; ".join([*done, *missing]) + "."

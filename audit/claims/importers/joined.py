@@ -141,8 +141,8 @@ def _expanded(
 
 def _included(files: Mapping[str, str], name: str, line: str, folders: Sequence[str]) -> str | None:
     """Return the file that a line includes: beside the file, in the first of the folders that has it, else the only one
-    whose path ends so, as in a folder `include`. Raises BadInput: several paths end so, and quotes say that one of them
-    is meant."""
+    whose path ends so, as in a folder `include`, or that was named without its folder. Raises BadInput: several paths
+    end so, and quotes say that one of them is meant."""
     match = _INCLUDE.match(line)
     if match is None:
         return None
@@ -152,7 +152,7 @@ def _included(files: Mapping[str, str], name: str, line: str, folders: Sequence[
     if (found := next((one for one in paths if one in files), None)) is not None:
         return found
     end = "/" + posixpath.normpath(path).lstrip("./")
-    ending = [other for other in files if f"/{other}".endswith(end)]
+    ending = [other for other in files if f"/{other}".endswith(end) or (match[1] and end.endswith(f"/{other}"))]
     if len(ending) > 1 and match[1]:
         raise BadInput(
             f"{name}: includes {path}, and {len(ending)} files end so ({', '.join(ending)}); name one of them"

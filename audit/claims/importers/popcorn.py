@@ -31,6 +31,8 @@ LACKS = ("reference.py cost", "speedup", "original/utils.py")
 ENTRY = "custom_kernel"
 BESIDE = ("task", "utils")
 ADDED = "a function that hands the inputs on as one tuple"
+ADDED_TYPES = "`task` in the place of a package's module of that name"
+_TYPES = re.compile(rb"^from [\w.]*\.task(?= import )", re.MULTILINE)
 _HEADER = re.compile(r"^#!POPCORN\s+(\w+)\s+(.+?)\s*$", re.MULTILINE)
 MAKERS, PREFIX = "generate_inputs", "reference_"
 ADDED_CALLS = "a function that calls those of the submission and returns all results"
@@ -88,10 +90,15 @@ def read(material: Material, given: facts.Given) -> facts.Imported:  # noqa: ARG
     submission = parts.submission if parts else material.only(alone, what=f"submission (a function {ENTRY})")
     names = [name for name in material.python if PurePath(name).name != "task.py"]
     data, others = joined_python.in_one(submission.published_as, names, material.data)
+    data, renamed = _TYPES.subn(b"from task", data)
     left = "utils" in _imports(material.python[submission.published_as]) and not others
     header = dict(_HEADER.findall(submission.data.decode()))
     references = [parts.reference] if parts else material.written_in(lambda one: MAKER in one.functions)
-    added = [ADDED_CALLS if parts else ADDED, *([joined_python.ADDED] if others else [])]
+    added = [
+        ADDED_CALLS if parts else ADDED,
+        *([joined_python.ADDED] if others else []),
+        *([ADDED_TYPES] if renamed else []),
+    ]
     name = module_task.named_after(header.get("leaderboard") or material.paths[0].resolve().name)
     imported = facts.Imported(
         format="popcorn",

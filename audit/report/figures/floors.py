@@ -8,8 +8,7 @@ from audit.model import Finding, Record
 from audit.report import evidence
 from audit.report.drawing import SMALL, WIDE, Box, Paint, Part, Scale, Words, cross, legend
 from audit.report.figures import raster
-from audit.report.messages import joined, message
-from audit.report.quantities import milliseconds
+from audit.report.messages import joined, message, milliseconds
 from audit.report.view import Figure
 
 NAME = "floors"

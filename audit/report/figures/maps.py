@@ -11,14 +11,12 @@ from itertools import groupby
 from typing import Any
 
 from audit.judge.causes import shape_of, sizes_of
-from audit.judge.evidence import objects
-from audit.judge.ladder import rungs
+from audit.judge.evidence import objects, rungs
 from audit.model import Finding, Record, Shape
 from audit.report import evidence
 from audit.report.drawing import SMALL, WIDE, Box, Paint, Part, Words
 from audit.report.figures import raster
-from audit.report.messages import Recorded, joined, message
-from audit.report.quantities import count_of, number, shape
+from audit.report.messages import Recorded, count_of, joined, message, number, shape
 from audit.report.tables import coverage as in_words
 from audit.report.view import Figure
 

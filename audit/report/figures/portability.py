@@ -10,7 +10,7 @@ from audit.model import Record
 from audit.report.compare import fastest_passing, places, standing
 from audit.report.drawing import SMALL, WIDE, Dot, Part, Scale, Stroke, Words
 from audit.report.figures import raster
-from audit.report.quantities import NOT_MEASURED, ratio
+from audit.report.messages import NOT_MEASURED, ratio
 from audit.report.view import Figure
 
 HEAD, ROW = 46, 62

@@ -9,8 +9,7 @@ from audit.model import Record
 from audit.report import sizes
 from audit.report.drawing import LATIN, SMALL, WIDE, Box, Paint, Part, Words, legend
 from audit.report.figures import raster
-from audit.report.messages import joined, message
-from audit.report.quantities import shape
+from audit.report.messages import joined, message, shape
 from audit.report.view import Figure
 
 NAME = "sizes"

@@ -10,8 +10,7 @@ from audit.model import Record
 from audit.report import evidence, sizes, times, waterfall
 from audit.report.drawing import LATIN, SMALL, WIDE, Dot, Part, Scale, Stroke, Words
 from audit.report.figures import raster
-from audit.report.messages import joined, message
-from audit.report.quantities import milliseconds, shape
+from audit.report.messages import joined, message, milliseconds, shape
 from audit.report.view import Figure
 from audit.run.ratios import interval
 

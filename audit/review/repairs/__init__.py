@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from audit.model import Finding
-from audit.model.generated import MOST_REPAIRS, Change
+from audit.model.finding import MOST_REPAIRS, Change
 from audit.review.cuda_reading import CudaReading
 from audit.review.cuda_source import parse
 from audit.review.python_reading import PythonReading

@@ -15,7 +15,7 @@ from typing import Any
 from tree_sitter import Node
 
 from audit.model import Finding
-from audit.model.generated import Change, inserted, replaced
+from audit.model.finding import Change, inserted, replaced
 from audit.review.cuda_grammar import operator
 from audit.review.cuda_reading import CudaReading
 from audit.review.cuda_source import Function

@@ -12,7 +12,7 @@ import re
 from collections.abc import Sequence
 
 from audit.model import Finding
-from audit.model.generated import Change, replaced
+from audit.model.finding import Change, replaced
 from audit.review.cuda_grammar import operator, sides
 from audit.review.cuda_reading import CudaReading
 from audit.review.cuda_source import Function, Launch

@@ -1,6 +1,6 @@
 """The rules of source review: a function each, in a file with those of its subject.
 
-A row of `named_calls` is a rule that names of calls decide alone. The two tables are what is asked, in this order.
+A row of `named_calls.toml` is a rule that names of calls decide alone. The two tables are what is asked, in this order.
 """
 
 from __future__ import annotations
@@ -10,6 +10,7 @@ from typing import Any
 from audit.review.cuda_reading import CudaReading
 from audit.review.python_reading import PythonReading
 from audit.review.rule import Rule
+from audit.review.rules import named_calls
 from audit.review.rules.cuda import (
     dispatch,
     grids,
@@ -20,10 +21,8 @@ from audit.review.rules.cuda import (
     synchronisation,
     tensors,
 )
-from audit.review.rules.cuda import named_calls as cuda_calls
 from audit.review.rules.cuda.float_index import float_index
 from audit.review.rules.python import branches, caches, inputs, operators, process_state, triton
-from audit.review.rules.python import named_calls as python_calls
 from audit.review.rules.python.undeclared_binding import second_module, undeclared_binding
 
 CUDA: tuple[Rule[CudaReading], ...] = (
@@ -43,7 +42,7 @@ CUDA: tuple[Rule[CudaReading], ...] = (
     tensors.writes_input,
     static_state.static_cache,
     static_state.call_counter,
-    cuda_calls.graph_replay,
+    named_calls.CUDA["graph_replay"],
     dispatch.fixed_shape,
     dispatch.value_dispatch,
     library.library_call,
@@ -52,12 +51,12 @@ CUDA: tuple[Rule[CudaReading], ...] = (
     host_calls.cast_down,
     host_calls.backend_flags,
     host_calls.side_stream,
-    cuda_calls.threads,
-    cuda_calls.self_timing,
+    named_calls.CUDA["threads"],
+    named_calls.CUDA["self_timing"],
     host_calls.cache_control,
-    cuda_calls.process_state,
-    cuda_calls.environment_read,
-    cuda_calls.file_access,
+    named_calls.CUDA["process_state"],
+    named_calls.CUDA["environment_read"],
+    named_calls.CUDA["file_access"],
     launches.legacy_stream,
     launches.unchecked_launch,
     host_calls.layout,
@@ -77,24 +76,24 @@ PYTHON: tuple[Rule[PythonReading], ...] = (
     caches.result_cache,
     caches.last_call,
     branches.call_count,
-    python_calls.cuda_graph,
-    python_calls.file_cache,
-    python_calls.seed_replay,
+    named_calls.PYTHON["cuda_graph"],
+    named_calls.PYTHON["file_cache"],
+    named_calls.PYTHON["seed_replay"],
     branches.shape_branch,
     branches.value_branch,
     branches.training_branch,
     inputs.loose_weights,
     operators.narrow_dtype,
     process_state.backend_settings,
-    python_calls.torch_stream,
-    python_calls.child_process,
-    python_calls.own_timing,
+    named_calls.PYTHON["torch_stream"],
+    named_calls.PYTHON["child_process"],
+    named_calls.PYTHON["own_timing"],
     process_state.patched_names,
     process_state.tensor_subclass,
     process_state.harness_sniffing,
-    python_calls.environment_variable,
-    python_calls.heap_scan,
-    python_calls.dynamic_code,
+    named_calls.PYTHON["environment_variable"],
+    named_calls.PYTHON["heap_scan"],
+    named_calls.PYTHON["dynamic_code"],
 )
 _ALL: tuple[Rule[Any], ...] = (*CUDA, *PYTHON)
 RULES: dict[str, Rule[Any]] = {rule.name: rule for rule in _ALL}

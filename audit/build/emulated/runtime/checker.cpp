@@ -135,10 +135,22 @@ void end_launch_check() {
 
 }  // namespace cuemu
 
-CUEMU_EXPORT void cuemu_atomic_access(void* address, std::size_t bytes, const void* call_site) {
+namespace {
+
+void see_atomic(void* address, std::size_t bytes, unsigned access, const void* call_site) {
   if (cuemu::device.in_kernel) cuemu::device.launches.back().atomics = true;
   if (cuemu::gives_stale) cuemu::note_turn(address);
   if (!cuemu::checking) return;
   cuemu::note_atomic();
-  cuemu::check_access(address, bytes, cuemu::kAtomic, call_site);
+  cuemu::check_access(address, bytes, access, call_site);
+}
+
+}  // namespace
+
+CUEMU_EXPORT void cuemu_device_atomic(void* address, std::size_t bytes, const void* call_site) {
+  see_atomic(address, bytes, cuemu::kAtomic, call_site);
+}
+
+CUEMU_EXPORT void cuemu_block_atomic(void* address, std::size_t bytes, const void* call_site) {
+  see_atomic(address, bytes, cuemu::kAtomic | cuemu::kOfBlock, call_site);
 }

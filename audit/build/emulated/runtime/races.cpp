@@ -63,6 +63,8 @@ bool unordered_with_many(const Stamp& read, const Touch& touch) {
 // Two accesses that are whole and in some order whatever happens around them.
 bool both_strong(const Stamp& earlier, const Touch& touch) {
   bool atomic = touch.access & kAtomic, before = earlier.flags & kByAtomic;
+  bool of_block = touch.access & kOfBlock || earlier.flags & kByBlock;
+  if (of_block && earlier.run != touch.now.run) return false;
   bool strong = (atomic || touch.access & kVolatile) && (before || earlier.flags & kByVolatile);
   return strong && (atomic || before || !touch.shared);
 }
@@ -91,7 +93,8 @@ void remember_write(const Touch& touch, Cell& cell) {
   if (!(touch.access & kAtomic)) note_written(touch);
   if (hides_own_write(touch, cell.write)) return;
   cell.write = touch.now;
-  cell.write.flags = (touch.access & kAtomic ? kByAtomic : 0) | (touch.access & kVolatile ? kByVolatile : 0);
+  cell.write.flags = (touch.access & kAtomic ? kByAtomic : 0) | (touch.access & kVolatile ? kByVolatile : 0) |
+                     (touch.access & kOfBlock ? kByBlock : 0);
 }
 
 void remember_read(const Touch& touch, Cell& cell) {
@@ -120,7 +123,10 @@ Suspicion suspicion_of(const Touch& touch, const Stamp& other, const void* progr
   const char* by_thread = write ? "writes a word that another thread of the launch reads or writes too, and no barrier, fence or "
                                   "atomic orders the two"
                                 : "reads a word that another thread of the launch writes, and no barrier, fence or atomic orders the two";
-  const char* what = in_this_warp(other, touch) ? by_lane : by_thread;
+  bool of_block = touch.access & kOfBlock || other.flags & kByBlock;
+  const char* by_block = "uses a word that a thread of another block uses too, one of the two by an atomic of block scope, which "
+                         "is whole among the threads of its own block alone";
+  const char* what = of_block ? by_block : in_this_warp(other, touch) ? by_lane : by_thread;
   return {kind, what, touch.offset, program_counter, 0, {}};
 }
 

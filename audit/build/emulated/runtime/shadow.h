@@ -18,6 +18,7 @@ enum Flag : std::uint8_t {
   kManyWarps = 4,    // threads of other warps did, in the same epoch
   kManyBlocks = 8,   // blocks other than `run` did, in the same launch
   kByVolatile = 16,  // for reads: all of them
+  kByBlock = 32,     // an atomic of block scope
 };
 
 struct Cell {

@@ -9,7 +9,7 @@ import pandas as pd
 
 from audit.lint.datasets.answer import Answer, count, mark, not_asked, rows_of, rule, share, times, unless_empty
 from audit.lint.datasets.dataset import RATIO, TIME, Dataset, place
-from audit.report.quantities import number
+from audit.report.messages import number
 from audit.report.view import Table
 
 FALLS_FROM, FALLS_TO = 2.0, 1.3

@@ -12,7 +12,7 @@ from audit.lint.datasets.answer import Answer, Grade, count, mark, not_asked, ru
 from audit.lint.datasets.dataset import MS_PER, NOT_STATED, Dataset, place
 from audit.model import gpus
 from audit.model.gpus import Gpu
-from audit.report.quantities import milliseconds
+from audit.report.messages import milliseconds
 from audit.report.view import Table
 
 MOST_UNDER = 8

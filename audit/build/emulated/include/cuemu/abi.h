@@ -114,7 +114,8 @@ void* __wrap_memcpy(void* to, const void* from, std::size_t bytes);
 void* __wrap_memmove(void* to, const void* from, std::size_t bytes);
 void* __wrap_memset(void* to, int value, std::size_t bytes);
 
-void cuemu_atomic_access(void* address, std::size_t bytes, const void* call_site);
+void cuemu_device_atomic(void* address, std::size_t bytes, const void* call_site);
+void cuemu_block_atomic(void* address, std::size_t bytes, const void* call_site);  // whole among threads of one block alone
 void cuemu_spin();  // an atomic that changed nothing: let the other threads of the block go on
 void cuemu_fence();
 void cuemu_exceeded_bounds(unsigned most);  // ends the launch: its blocks have more threads than its kernel is compiled for
