@@ -17,7 +17,7 @@ from audit.model import Finding, Record, store
 from audit.probes import CONCLUSIONS
 from tests.small_claim import trimmed
 
-REPAIRS = ("fixed_grid2d", "shared_tiled", "wmma_f16", "wmma_tf32", "ablation_grid2d")
+REPAIRS = ("fixed_grid2d", "shared_tiled", "wmma_f16", "ablation_grid2d")
 AGAIN = ("claimed", "fixed_grid2d")
 DEFECTIVE = ("claimed", "ablation_zero_init", "ablation_sync", "no_op")
 

@@ -185,8 +185,6 @@ def test_what_is_missing_is_named_by_its_argument(modules: list[ModuleType]) -> 
 CALLABLES = """import functools
 
 import torch
-import triton
-import triton.language as tl
 
 
 def scaled(factor, x):
@@ -210,6 +208,16 @@ class Net(torch.nn.Module):
         return self.factor * x
 
 
+partial = functools.partial(scaled, 2)
+layer = Layer()
+net = Net()
+twice = lambda x: 2 * x
+"""
+LAUNCHERS = """import torch
+import triton
+import triton.language as tl
+
+
 @triton.jit
 def doubling(x, y, n, block: tl.constexpr):
     i = tl.program_id(0) * block + tl.arange(0, block)
@@ -225,10 +233,6 @@ def with_block(block):
     return launch
 
 
-partial = functools.partial(scaled, 2)
-layer = Layer()
-net = Net()
-twice = lambda x: 2 * x
 launch = with_block(128)
 for loop in [with_block(64)]:
     pass
@@ -236,23 +240,23 @@ for loop in [with_block(64)]:
 
 
 @pytest.fixture
-def given(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> tuple[ModuleType, ModuleType]:
-    """A module with callables of every kind, and the task that they compute."""
-    published.write(tmp_path / "mine", callables_of_mine__py=CALLABLES, task_of_callables__py=TASK)
+def given(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> tuple[ModuleType, ModuleType, ModuleType]:
+    """A module with callables of every kind, one with Triton's, and the task that they compute."""
+    modules = {"callables_of_mine": CALLABLES, "launchers_of_mine": LAUNCHERS, "task_of_callables": TASK}
+    published.write(tmp_path / "mine", **{f"{name}__py": text for name, text in modules.items()})
     monkeypatch.syspath_prepend(str(tmp_path / "mine"))
-    names = ("callables_of_mine", "task_of_callables")
-    for name in names:
+    for name in modules:
         monkeypatch.delitem(sys.modules, name, raising=False)
-    callables, task = map(import_module, names)
-    return callables, task
+    callables, launchers, task = map(import_module, modules)
+    return callables, launchers, task
 
 
 @pytest.mark.parametrize("name", ["partial", "layer", "layer.forward", "net", "net.forward", "twice", "launch"])
 def test_a_callable_is_audited_by_the_name_that_its_file_has_for_it(
-    given: tuple[ModuleType, ModuleType], tmp_path: Path, name: str
+    given: tuple[ModuleType, ModuleType, ModuleType], tmp_path: Path, name: str
 ) -> None:
-    callables, task = given
-    kernel = functools.reduce(getattr, name.split("."), callables)
+    callables, launchers, task = given
+    kernel = functools.reduce(getattr, name.split("."), launchers if name == "launch" else callables)
     out = tmp_path / "out"
     record = audit.check(kernel, task.doubled, task.made, tolerance=1e-6, device="emulated", out=out)
     assert record.verdict.result is not None and record.verdict.result.state == "right"
@@ -263,13 +267,13 @@ def test_a_callable_is_audited_by_the_name_that_its_file_has_for_it(
 
 
 def test_a_function_of_an_extension_has_the_name_of_what_is_bound(
-    given: tuple[ModuleType, ModuleType], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    given: tuple[ModuleType, ModuleType, ModuleType], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     text = "import math\n\nextension = math\n"  # as `extension = load_inline(...)`
     published.write(tmp_path / "e", extension_of_mine__py=text)
     monkeypatch.syspath_prepend(str(tmp_path / "e"))
     kernel = import_module("extension_of_mine").extension.sqrt
-    paths = check.files(kernel, given[1].doubled, given[1].made, tmp_path)
+    paths = check.files(kernel, given[2].doubled, given[2].made, tmp_path)
     assert paths[0].read_text(encoding="utf-8") == f"{text}\n\nkernel = extension.sqrt\n"
 
 
@@ -298,16 +302,16 @@ def test_a_callable_that_no_file_has_a_name_for_is_refused(kernel: object, kind:
         audit.check(kernel, tmp_path / "task.py")  # type: ignore[arg-type]
 
 
-def test_what_is_no_function_of_its_inputs_is_refused(given: tuple[ModuleType, ModuleType]) -> None:
-    callables, task = given
+def test_what_is_no_function_of_its_inputs_is_refused(given: tuple[ModuleType, ModuleType, ModuleType]) -> None:
+    callables, launchers, task = given
     for kernel, words in (
         (
             callables.Net,
             "is the class Net; give a function that calls an object of it, or the file, in KernelBench's form",
         ),
-        (callables.doubling, "is a Triton kernel; give the Python function that launches it on a grid"),
+        (launchers.doubling, "is a Triton kernel; give the Python function that launches it on a grid"),
         (
-            callables.loop,
+            launchers.loop,
             "is the function launch, which no Python file binds to a name",
         ),
     ):

@@ -155,15 +155,17 @@ def test_a_map_is_drawn_where_something_is_left_unwritten_only() -> None:
 
 
 @pytest.mark.parametrize(
-    ("name", "kept"),
+    ("name", "kept", "claimed"),
     [
-        ("conv3d_groupnorm_mean", ("claimed.cu",)),
-        ("conv3d_min_clamp", ("claimed.py",)),
-        ("cached_results", ("claimed.py", "ablation_no_cache.py")),
+        ("conv3d_groupnorm_mean", ("claimed.cu",), {"batch": 2}),
+        ("conv3d_min_clamp", ("claimed.py",), {}),
+        ("cached_results", ("claimed.py", "ablation_no_cache.py"), {}),
     ],
 )
-def test_a_fresh_audit_concludes_it_again(name: str, kept: tuple[str, ...], tmp_path: Path) -> None:
-    folder = trimmed(name, tmp_path, kept)
+def test_a_fresh_audit_concludes_it_again(
+    name: str, kept: tuple[str, ...], claimed: dict[str, int], tmp_path: Path
+) -> None:
+    folder = trimmed(name, tmp_path, kept, **claimed)
     assert cli.main(["run", str(folder), "--device", "emulated", "--out", str(tmp_path / "out")]) == 0
     record, case = store.read(tmp_path / "out/record.json"), EXPECTED[name]
     assert record.verdict.name == case.emulated

@@ -22,7 +22,7 @@ AT = ("prepare", "verify")
 @pytest.mark.parametrize("stage", AT)
 def test_ctrl_c_is_one_line_and_leaves_no_process(tmp_path: Path, stage: str) -> None:
     out, log = tmp_path / "out", tmp_path / "log"
-    claim = str(trimmed("triangular_mm", tmp_path, ("claimed.cu",)))
+    claim = str(trimmed("triangular_mm", tmp_path, ("claimed.cu",), N=300))
     with log.open("wb") as lines:
         audit = subprocess.Popen(
             [sys.executable, "-m", "audit", "run", claim, "--device", "emulated", "--out", str(out)],

@@ -93,8 +93,25 @@ def about(record: Record, target: str) -> dict[str, Finding]:
 
 
 @pytest.fixture(scope="module")
-def record(tmp_path_factory: pytest.TempPathFactory, workers: Workers) -> Record:
-    return audited(TwoWays(), tmp_path_factory.mktemp("two"), workers)
+def watched(tmp_path_factory: pytest.TempPathFactory, workers: Workers) -> tuple[Record, list[tuple[str, str]]]:
+    """The record of an audit, and in order which variant was begun to be asked about, and which probe answered."""
+    asked: list[tuple[str, str]] = []
+    verify = DeviceRun.verify
+
+    def listed(run: DeviceRun, variant: Variant, *rest: Any, **how: Any) -> Iterator[Finding]:
+        asked.append((variant.name, "begun"))
+        for one in verify(run, variant, *rest, **how):
+            asked.append((variant.name, one.probe))
+            yield one
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(DeviceRun, "verify", listed)
+        return audited(TwoWays(), tmp_path_factory.mktemp("two"), workers), asked
+
+
+@pytest.fixture(scope="module")
+def record(watched: tuple[Record, list[tuple[str, str]]]) -> Record:
+    return watched[0]
 
 
 def test_the_published_build_is_what_counts_and_confirms_the_first(record: Record) -> None:
@@ -106,19 +123,9 @@ def test_the_published_build_is_what_counts_and_confirms_the_first(record: Recor
 
 
 def test_no_other_variant_is_asked_before_the_claimed_kernel_answered_the_first_questions(
-    tmp_path: Path, workers: Workers, monkeypatch: pytest.MonkeyPatch
+    watched: tuple[Record, list[tuple[str, str]]],
 ) -> None:
-    asked: list[tuple[str, str]] = []
-    verify = DeviceRun.verify
-
-    def watched(run: DeviceRun, variant: Variant, *rest: Any, **how: Any) -> Iterator[Finding]:
-        asked.append((variant.name, "begun"))
-        for one in verify(run, variant, *rest, **how):
-            asked.append((variant.name, one.probe))
-            yield one
-
-    monkeypatch.setattr(DeviceRun, "verify", watched)
-    audited(TwoWays(), tmp_path, workers)
+    asked = watched[1]
     begun = asked.index(("fixed_grid2d", "begun"))
     assert {probe for _, probe in asked[:begun]} >= {"agreement", "order", "coverage", "inherited"}
 

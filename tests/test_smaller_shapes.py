@@ -7,8 +7,10 @@ from pathlib import Path
 import pytest
 
 import audit
+from audit.build.emulated.build import build
 from audit.model import Record
 from audit.report import evidence
+from tests.emulated.child import run
 from tests.importers import published
 
 ROW_SUMS = """#include <torch/extension.h>
@@ -36,7 +38,7 @@ PYBIND11_MODULE(TORCH_EXTENSION_NAME, m) { m.def("forward", &sums_of); }
 """
 TASK = """import torch
 
-N = 512
+N = 72
 K = 8192
 
 
@@ -75,7 +77,6 @@ TWICE = """#include <torch/extension.h>
 
 __global__ void twice(const float* x, float* y, int n) {
     int i = blockIdx.x * blockDim.x + threadIdx.x;
-    STATIC
     if (i < n) y[i] = 2 * x[i];
 }
 
@@ -97,7 +98,7 @@ LARGE = "(n + 127) / 128, 128, 100000"
     ("launch", "limit", "verdict", "words"),
     [
         ("(n + 2047) / 2048, 2048", "", "wrong", "block (2048, 1, 1) has 2048 threads; at most 1,024"),
-        ("n / 1000000, 128", "", "wrong", "4 of 4 blocks run; 3,999,488 of 4,000,000 elements are never written"),
+        ("n / 150000, 128", "", "wrong", "4 of 4 blocks run; 599,488 of 600,000 elements are never written"),
         (LARGE, "", "wrong", "100000 bytes of dynamic shared memory asked for, 49152 allowed"),
         (LARGE, WANTED, "undecided", "a newer GPU allows that much"),
         (LARGE, LOOKED_UP, "undecided", "a newer GPU allows that much"),
@@ -109,28 +110,50 @@ def test_a_launch_that_no_gpu_takes_is_wrong(tmp_path: Path, launch: str, limit:
     assert any(words in one.summary for one in record.findings if one.target == "claimed"), record.findings
 
 
-@pytest.mark.parametrize(
-    ("floats", "dynamic", "attribute", "verdict"),
-    [  # each ends so on an H200, where the attribute bounds the dynamic part alone
-        (512, 47_104, None, "no defect found"),
-        (516, 47_104, None, "wrong"),
-        (528, 60_000, 60_000, "no defect found"),
-        (2048, 45_056, 45_056, "no defect found"),
-        (528, 60_064, 60_000, "wrong"),
-    ],
-)
-def test_an_attribute_leaves_room_for_static_shared_memory(
-    tmp_path: Path, floats: int, dynamic: int, attribute: int | None, verdict: str
-) -> None:
-    static = f"__shared__ float held[{floats}]; held[threadIdx.x] = i;"
-    limit = WANTED.replace("100000", str(attribute)) if attribute else ""
-    record = audited(tmp_path, f"(n + 127) / 128, 128, {dynamic}", limit, static)
-    assert record.verdict.name == verdict, record.verdict
+BESIDE_STATIC = """#include <torch/extension.h>
+
+template <int FLOATS>
+__global__ void twice(const float* x, float* y) {
+    __shared__ float held[FLOATS];
+    held[threadIdx.x] = x[threadIdx.x];
+    y[threadIdx.x] = 2 * held[threadIdx.x];
+}
+
+template <int FLOATS>
+void launched(torch::Tensor x, torch::Tensor y, int dynamic, int attribute) {
+    if (attribute) cudaFuncSetAttribute(twice<FLOATS>, cudaFuncAttributeMaxDynamicSharedMemorySize, attribute);
+    twice<FLOATS><<<1, 128, dynamic>>>(x.data_ptr<float>(), y.data_ptr<float>());
+}
+PYBIND11_MODULE(TORCH_EXTENSION_NAME, m) {
+    m.def("of_512", &launched<512>);
+    m.def("of_516", &launched<516>);
+    m.def("of_528", &launched<528>);
+    m.def("of_2048", &launched<2048>);
+}
+"""
 
 
-def audited(tmp_path: Path, launch: str, limit: str, static: str = "") -> Record:
-    """Audit a kernel that doubles four million numbers, with that launch."""
-    text = TWICE.replace("LAUNCH", launch).replace("LIMIT", limit).replace("STATIC", static)
-    task = TASK.replace("N = 512\nK = 8192", "N = 4000000").replace("N, K", "N").replace("x.sum(1)", "2 * x")
+def test_an_attribute_leaves_room_for_static_shared_memory(tmp_path: Path) -> None:
+    """Each launch ends so on an H200, where the attribute bounds the dynamic part alone."""
+    asked = [
+        ("of_512", 47_104, 0), ("of_516", 47_104, 0), ("of_528", 60_000, 60_000), ("of_2048", 45_056, 45_056),
+        ("of_528", 60_064, 60_000),
+    ]  # fmt: skip
+    (tmp_path / "k.cu").write_text(BESIDE_STATIC, encoding="utf-8")
+    code = f"""answer = []
+for name, dynamic, attribute in {asked}:
+    x, y = torch.ones(128), torch.zeros(128)
+    functions[name](x, y, dynamic, attribute)
+    answer.append((y.tolist() == [2.0] * 128, [one["kind"] for one in runtime.reports()]))
+    runtime.reset()
+"""
+    runs, refused = [True, []], [False, ["launch-refused"]]
+    assert run(build(tmp_path / "k.cu"), code) == [runs, refused, runs, runs, refused]
+
+
+def audited(tmp_path: Path, launch: str, limit: str) -> Record:
+    """Audit a kernel that doubles 600,000 numbers, with that launch."""
+    text = TWICE.replace("LAUNCH", launch).replace("LIMIT", limit)
+    task = TASK.replace("N = 72\nK = 8192", "N = 600000").replace("N, K", "N").replace("x.sum(1)", "2 * x")
     folder = published.write(tmp_path / "s", twice__cu=text, task__py=task)
     return audit.check(folder / "twice.cu", folder / "task.py", tolerance=1e-4, device="emulated", seed=5)

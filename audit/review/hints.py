@@ -1,8 +1,8 @@
 """All rules asked about one source text: the static-analysis hints by line, and the same as findings of the record.
 
 An audit asks in one process with limits of its own: a source that breaks it breaks nothing else. `python -m
-audit.review.hints SECONDS BYTES` reads sources as JSON from standard input and prints the findings of each on a line,
-or the changes that repair it where its failures stand beside it.
+audit.review.hints SECONDS BYTES` reads lists of sources as JSON from standard input, a list a line. It prints the
+findings of each source on a line, or the changes that repair it where its failures stand beside it.
 """
 
 from __future__ import annotations
@@ -10,17 +10,15 @@ from __future__ import annotations
 import json
 import resource
 import signal
-import subprocess
 import sys
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass
-from pathlib import Path
 from typing import Any
 
 from pydantic import JsonValue
 
 from audit.model import Change, Finding
-from audit.review import reach, rules
+from audit.review import reach, reviewer, rules
 from audit.review.cuda_reading import CudaReading
 from audit.review.cuda_source import CudaSource, parse
 from audit.review.python_reading import PythonReading
@@ -152,14 +150,13 @@ def _geometry(read: int, target: str) -> Finding:
 
 SECONDS, BYTES = 20, 8 << 30
 """Of processor time for one source, and of address space: four million characters take less than half of either."""
-_KIT = Path(__file__).resolve().parents[2]
 
 
 def findings(sources: Sequence[Source]) -> list[list[Finding]]:
     """Return the findings of each source; one that says why where a source ended the process."""
     found: list[list[Finding]] = []
     while len(found) < len(sources):
-        code, lines = _asked([asdict(one) for one in sources[len(found) :]])
+        code, lines = reviewer.ask([asdict(one) for one in sources[len(found) :]], (SECONDS, BYTES))
         found += [[Finding.model_validate(each) for each in json.loads(line)] for line in lines]
         if len(found) < len(sources):
             found.append(_unreviewed(sources[len(found)], code))
@@ -168,23 +165,9 @@ def findings(sources: Sequence[Source]) -> list[list[Finding]]:
 
 def changes(text: str, proved: Sequence[Finding], *, python: bool = False) -> list[Change]:
     """Return the changes that may repair a source, see `repairs.propose`; none where it ended the process."""
-    _, lines = _asked([{"text": text, "python": python, "proved": [one.model_dump(mode="json") for one in proved]}])
+    request = {"text": text, "python": python, "proved": [one.model_dump(mode="json") for one in proved]}
+    _, lines = reviewer.ask([request], (SECONDS, BYTES))
     return [Change.model_validate_json(json.dumps(each)) for line in lines for each in json.loads(line)]
-
-
-def _asked(requests: Sequence[dict[str, Any]]) -> tuple[int, list[str]]:
-    """Return the exit code of a process that answers these requests, and the lines it has finished."""
-    done = subprocess.run(
-        [sys.executable, "-m", "audit.review.hints", str(SECONDS), str(BYTES)],
-        input=json.dumps(requests),
-        stdout=subprocess.PIPE,
-        stderr=subprocess.DEVNULL,
-        encoding="ascii",
-        cwd=_KIT,
-        process_group=0,  # Ctrl-C is for the audit, which ends it
-        check=False,
-    )
-    return done.returncode, [line for line in done.stdout.splitlines(keepends=True) if line.endswith("\n")]
 
 
 def _unreviewed(source: Source, code: int) -> list[Finding]:
@@ -208,9 +191,10 @@ def main(seconds: int, most_bytes: int) -> None:
     """Answers one request after another, each within the seconds, and all within the bytes of address space."""
     hard = resource.getrlimit(resource.RLIMIT_AS)[1]
     resource.setrlimit(resource.RLIMIT_AS, (most_bytes if hard < 0 else min(most_bytes, hard), hard))
-    for request in json.load(sys.stdin):
-        found = _answered(request, seconds)
-        print(json.dumps([each.model_dump(mode="json") for each in found]), flush=True)
+    for line in sys.stdin:
+        for request in json.loads(line):
+            found = _answered(request, seconds)
+            print(json.dumps([each.model_dump(mode="json") for each in found]), flush=True)
 
 
 if __name__ == "__main__":

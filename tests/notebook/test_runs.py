@@ -62,7 +62,7 @@ def first_outputs(executed: Any) -> list[str]:
 def batch(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, Any]:
     """The batch notebook over one claim, so that `audit_claim.ipynb` is run by it and need not be run again."""
     out = tmp_path_factory.mktemp("batch")
-    claim = trimmed("library_call", out / "claims", ("claimed.cu",))
+    claim = trimmed("library_call", out / "claims", ("claimed.cu",), rows=300)
     values = {"collection": str(claim), "device": "emulated", "network_off": True, "out": str(out / "b")}
     return out, execute("batch", out, **values, **HEADLESS)
 

@@ -9,12 +9,12 @@ from pathlib import Path
 
 import pytest
 
-from audit import claims
 from audit.apps import cli
 from audit.apps.selftest import SelfTest, command, controls, read, run, write
 from audit.apps.selftest.score import shortfalls
 from audit.model.errors import BadInput
 from audit.run.pool import Workers
+from tests.small_claim import trimmed
 
 PAIR = ("coverage_bad", "coverage_good")
 
@@ -35,17 +35,9 @@ def execute(
 
 def kernels(folder: Path) -> Path:
     """A folder of claims: the two certain variants and one pair of controls, one level further down."""
-    copy(claims.KERNELS / controls.CLAIM, folder / controls.CLAIM, (controls.WRONG, controls.RIGHT))
-    copy(claims.KERNELS / "controls", folder / "deeper/controls", PAIR)
+    trimmed(controls.CLAIM, folder, (f"{controls.WRONG}.cu", f"{controls.RIGHT}.cu"), N=300)
+    trimmed("controls", folder / "deeper", tuple(f"{name}.cu" for name in PAIR))
     return folder
-
-
-def copy(source: Path, target: Path, kept: tuple[str, ...]) -> None:
-    shutil.copytree(source, target)
-    head, *variants = (target / "claim.toml").read_text(encoding="utf-8").split("[[variant]]")
-    chosen = [text for text in variants if any(f'"{name}.cu"' in text for name in kept)]
-    assert len(chosen) == len(kept)
-    (target / "claim.toml").write_text("[[variant]]".join([head, *chosen]), encoding="utf-8")
 
 
 @pytest.fixture(scope="module")
@@ -116,7 +108,7 @@ def test_a_self_test_that_was_cut_goes_on_where_it_ended(
     root: Path, record: SelfTest, workers: Workers, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     both, out = tmp_path / "kernels", tmp_path / "self_test.json"
-    copy(claims.KERNELS / "controls", Path(shutil.copytree(root, both)) / "controls", ("order_bad", "order_good"))
+    trimmed("controls", Path(shutil.copytree(root, both)), ("order_bad.cu", "order_good.cu"))
     cut = record.model_copy(update={"unasked": ("controls",)})
     assert shortfalls(cut) == ["cut before it asked controls: the same command goes on"]
     write(cut, out)
