@@ -62,6 +62,8 @@ WITHIN_A_BLOCK = (*PROVED, "race-shared", "warp-mask", "barrier-divergence", "un
 UNSYNCHRONISED, ACROSS_BLOCKS = "warp-mask", "race-global"
 """Behaviour that may give more results than the tested orders do, or than a few blocks of a launch do."""
 RACES = ("race-shared", ACROSS_BLOCKS)
+BEHAVIOUR = (*WITHIN_A_BLOCK, ACROSS_BLOCKS, *VALUES)
+"""Undefined behaviour that every probe names alike."""
 WITHIN_A_WARP = "another lane of the warp"
 """Part of the message of a race between lanes of one warp."""
 OF_OTHERS = ("uninitialised-read-of-input",)

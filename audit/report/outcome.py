@@ -200,10 +200,11 @@ def _headline(record: Record) -> str:
     """Return the key of the headline, which is another where one question alone fails the kernel, and none about values
     at the task's own inputs."""
     about = evidence.of_claim(record)
-    failing = {one.probe for one in about if one.fails_kernel}
-    right = any(one.probe == "agreement" and one.outcome == "pass" for one in about)
-    alone = next(iter(failing)) if len(failing) == 1 and right else None
-    return HEADLINES.get(alone or "", record.verdict.name)
+    failing = [one for one in about if one.fails_kernel]
+    if not failing or not any(one.probe == "agreement" and one.outcome == "pass" for one in about):
+        return record.verdict.name
+    keys = {"access" if evidence.access(one) else HEADLINES.get(one.probe) for one in failing}
+    return (keys.pop() if len(keys) == 1 else None) or record.verdict.name
 
 
 def _cause(record: Record) -> str | None:
