@@ -85,15 +85,18 @@ def _accesses(record: Record, file: str) -> Iterator[str]:
 
 
 def generated(record: Record) -> tuple[str, ...]:
-    """Return what came of each change that the audit generated, built and asked about."""
+    """Return what came of each change that the audit generated, built and asked about; where none is enough, that each
+    was tried alone."""
     states = rungs([one.variant for one in record.generated], record.findings)
     claim = record.claim.statement
-    return tuple(
+    alone = len(states) > 1 and not any(rung.state == "passed" for rung in states)
+    shown = [
         message("cause.generated", file=f"{GENERATED}/{one.variant.file}",
                 claimed=claim.known_as(claim.claimed) if claim.claimed else "",
                 change=Recorded(one.change.what), result=_result(rung))
         for one, rung in zip(record.generated, states, strict=True)
-    )  # fmt: skip
+    ]  # fmt: skip
+    return (*shown, *([message("cause.alone")] if alone else []))
 
 
 def _result(rung: Rung) -> str:

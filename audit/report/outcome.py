@@ -20,7 +20,7 @@ HEADLINES = {"memory_access": "access", "inputs_intact": "intact", "distribution
 """Questions that may fail a kernel whose values agree at the task's own inputs, each with the key of its headline."""
 MOST_PIECES = 3
 BLIND = ("cannot tell", "only at other inputs")
-MOST_PLACES = 3
+MOST_PLACES, FEWEST_ORDERS = 3, 2
 SUPPORT: dict[VerdictName, str] = {
     "wrong": "contradicted",
     "mistimed": "contradicted",
@@ -145,10 +145,20 @@ def answers(record: Record) -> tuple[tuple[str, str | None], ...]:
     quoted = why is not None and any(why.startswith(f"{one.probe}: ") for one in evidence.of_claim(record))
     why = None if quoted or verdict.name in OF_THE_RATIO else why
     return (
-        (message("answer.result"), _answered(result)),
+        (message("answer.result"), _answered(result, _in_every_order(record))),
         (message("answer.task"), _answered(task, why_blind)),
         (message("answer.ratio"), _answered(ratio, why)),
     )
+
+
+def _in_every_order(record: Record) -> str | None:
+    """Return that the values beside undefined behaviour are right in each of several orders of threads; else None."""
+    undefined = record.verdict.result is not None and record.verdict.result.state == "undefined"
+    passed = {one.probe: one for one in evidence.of_claim(record) if one.outcome == "pass"}
+    orders = evidence.real(passed.get("agreement"), "orders")
+    if not undefined or orders is None or orders < FEWEST_ORDERS:
+        return None
+    return message("answer.right_in_every_order", count=number(int(orders)))
 
 
 def chosen_size(record: Record) -> str | None:
