@@ -259,6 +259,8 @@ def test_english_is_what_the_report_was_made_in() -> None:
      ("not asked: the first call is already wrong; see agreement",
       'not asked: the first call is already wrong; see "Agreement with a float64 oracle"'),
      ("current_stream, skipped here, on line 35: why", '"The caller\'s stream", skipped here, on line 35: why'),
+     ("N=8: strided inputs: 3 of 9 elements wrong",
+      "N=8: inputs with large values at regular positions: 3 of 9 elements wrong"),
      ("no kernel of its own; 1 launches of a library's", "no kernel of its own; 1 launch of a library's"),
      ("no kernel of its own; 11 launches of a library's", "no kernel of its own; 11 launches of a library's")],
 )  # fmt: skip
