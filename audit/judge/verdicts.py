@@ -11,8 +11,8 @@ from audit.judge.answers import BASELINE, Answers, is_impossible, proofs
 from audit.judge.evidence import ESCAPES, KERNELS, OWN_REFERENCE, PRECISION, REPLACED, cure, objects
 from audit.measure import compared
 from audit.model import Finding, Record, ResultAnswer, Verdict, VerdictName
+from audit.probes import dead_inputs
 
-DEAD_INPUTS = "dead_inputs"
 NAMED = re.compile(r"input_(\d+)_(\w+)")
 """The name of an input in the evidence of `dead_inputs`: its position and the parameter's name."""
 OTHER_INPUTS = "distributions"
@@ -163,10 +163,11 @@ def _no_defect(answers: Answers) -> Words:
 
 
 def _unread(findings: Sequence[Finding]) -> str | None:
-    """Return the inputs that the result does not follow, as the cause."""
-    dead = next((one for one in findings if one.probe == DEAD_INPUTS and one.fails_kernel), None)
+    """Return the inputs with which nearly no element of the result moves, as the cause; the reasons have the numbers of
+    those with which some do."""
+    dead = next((one for one in findings if one.probe == dead_inputs.NAME and one.fails_kernel), None)
     inputs = objects(dead.evidence.get("inputs")) if dead else []
-    names = [NAMED.sub(r"input \1 (\2)", str(one["input"])) for one in inputs if one.get("right") is False]
+    names = [NAMED.sub(r"input \1 (\2)", str(one["input"])) for one in inputs if dead_inputs.keeps_all(one)]
     return f"The result does not follow {', '.join(names)}." if names else None
 
 

@@ -183,7 +183,9 @@ def value_calls(calls: Iterable[Call], expected: Iterable[Array]) -> None:
             if call.outputs:
                 sizes = f"{math.prod(call.event['shape']):,} elements in all, where the right result has {want.size:,}"
                 raise SessionBroken(f"the call returned {len(call.outputs)} tensors of {sizes}; see contract, repeat")
-            raise SessionBroken("the call returned no tensor of the expected shape; see contract, repeat")
+            got = call.event.get("shape")
+            what = "no tensor" if got is None else f"a tensor of shape {got}"
+            raise SessionBroken(f"the call returned {what}, where {list(want.shape)} is right; see contract, repeat")
         if "digest" not in call.event:  # it is on torch's meta device
             raise SessionBroken("the call returned a tensor without values; see contract")
 

@@ -12,7 +12,8 @@ descend in every draw, or that is symmetric, the same numbers in another order; 
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from typing import Any
 
 import numpy as np
 
@@ -70,10 +71,7 @@ def conclude(seen: Observed) -> Answer:
     """Fail where the result does not follow an input."""
     shape = f"{label(seen['shape'])}: {'among discriminating inputs, ' if seen.get('discriminating') else ''}"
     if dead := _dead(seen["inputs"]):
-        names = [_words(row["input"]) for row in dead]
-        moved = f"{dead[0]['elements_moved']:,} elements must move, {dead[0]['elements_dead']:,} keep their bits"
-        text = f"{shape}with other values in {': '.join([names[0], moved])}"
-        text += f"; so too in {', '.join(names[1:])}" if len(names) > 1 else ""
+        text = f"{shape}with other values in {_kept(dead[0])}{_too(dead[1:])}"
         if _must_move(dead):
             return failed(text, grade_beside(seen["undefined"]))
         return failed(f"{text}; every draw of the task gives the same {dead[0]['kind']} there", "hint")
@@ -100,9 +98,29 @@ def _in_order(row: Observed) -> str:
     return f"{right}; with the same numbers in another order {row['elements_wrong']:,} elements wrong"
 
 
+def keeps_all(row: Mapping[str, Any]) -> bool:
+    """Return whether nearly all elements that must move with an input keep their bits, by its row of the evidence."""
+    dead, moved = row.get("elements_dead", 0), row.get("elements_moved", 0)
+    return row.get("right") is False and dead >= (1 - LEAST_SHARE) * moved
+
+
 def _dead(rows: list[Observed]) -> list[Observed]:
-    """Return the inputs that the result does not follow; those that it must follow come first."""
-    return sorted((row for row in rows if row.get("right") is False), key=lambda row: row["kind"] in ALWAYS_ALIKE)
+    """Return the inputs with elements that must move and do not; first those that the result must follow, and of these
+    the ones with which nearly none moves."""
+    dead = (row for row in rows if row.get("right") is False)
+    return sorted(dead, key=lambda row: (row["kind"] in ALWAYS_ALIKE, not keeps_all(row)))
+
+
+def _kept(row: Observed) -> str:
+    counts = f"{row['elements_moved']:,} elements must move, {row['elements_dead']:,} keep their bits"
+    return f"{_words(row['input'])}: {counts}"
+
+
+def _too(rows: list[Observed]) -> str:
+    """Return the other inputs in words, with the numbers of those with which some elements move."""
+    alike = ", ".join(_words(row["input"]) for row in rows if keeps_all(row))
+    parts = "".join(f"; in {_kept(row)}" for row in rows if not keeps_all(row))
+    return (f"; so too in {alike}" if alike else "") + parts
 
 
 def _counting(rows: list[Observed]) -> bool:

@@ -1,7 +1,8 @@
 """Does a kernel read unwritten memory, touch memory outside its tensors, race, or misuse barriers and lanes?
 
-Every access is checked. An access out of bounds is proved. A race, a misuse of barriers and lanes, and a read of
-unwritten memory are undefined behaviour, also where the values are right; `undefined` has the rules.
+Every access is checked. An access out of bounds is proved, except past a shared array where another one of the block
+may lie. That, a race, a misuse of barriers and lanes, and a read of unwritten memory are undefined behaviour, also
+where the values are right; `undefined` has the rules.
 """
 
 from __future__ import annotations

@@ -19,7 +19,7 @@ from audit.probes.called import Call, Mode, ProtocolViolated, SessionBroken
 from audit.probes.cases import Case
 from audit.probes.compare import sentence
 from audit.probes.target import Target
-from audit.probes.undefined import PROVED, faulted
+from audit.probes.undefined import faulted, is_proved
 from audit.run import requests
 
 Result = Literal["right", "wrong", "refused", "launch_refused", "launched", "not_taken", "no_answer"]
@@ -150,7 +150,7 @@ def _at(target: Target, case: Case, call: Call | str) -> At:
         result: Result = "wrong" if faulted(call.raised) else "refused"
         return At(case.shape, result, f"the call raised {call.raised}", case=case)
     refused = next((launch for launch in call.launches if launch["refused"]), None)
-    bad = next((one for one in target.built.located(call.reports) if one["kind"] in PROVED), None)
+    bad = next((one for one in target.built.located(call.reports) if is_proved(one)), None)
     try:
         compared = target.compared(call, case)
         right, why = compared.right, sentence(compared.evidence())

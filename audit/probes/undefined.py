@@ -10,6 +10,8 @@ text names the behaviour.
                               volatile flags in device memory, and writes that all leave the same value.
     warp-mask                 a lane is not in the mask it passes, a live lane of the mask never arrives, or lanes
                               exchange data through volatile memory alone. A mask may name lanes that have ended.
+    out-of-bounds-read,       past a shared array by no more than the block's others hold: a compiler places them as
+    out-of-bounds-write       it likes. Any other one is proved.
     barrier-divergence        threads of a block wait at different barriers. No barrier waits for ended threads.
     uninitialised-read,       a value that was never written, or of an inactive lane. Undefined where the result
     exited-lane-read          depends on it, which is tested with several fills; a hint where it does not: known-good
@@ -46,7 +48,9 @@ from audit.probes.target import Target
 from audit.review.cuda_source import parse
 
 PROVED = ("out-of-bounds-read", "out-of-bounds-write", "illegal-address", "misaligned-access")
-"""Behaviour that is wrong on every GPU."""
+"""Behaviour that is wrong on every GPU, but for that of MAY_BE_SHARED."""
+MAY_BE_SHARED = "where another one of the block may lie on a GPU"
+"""Part of the message of an access past a shared array by no more than the block's others hold: no GPU stops it."""
 FAULTS = ("illegal memory access", "misaligned address")
 """CUDA's texts for accesses that only a kernel makes: outside every allocation, or a misaligned vector."""
 REFUSED_COPY = "copy-refused"
@@ -54,7 +58,6 @@ REFUSED_COPY = "copy-refused"
 NO_BEHAVIOUR = ("launch-refused", "static-shared-too-large")
 """Reports about neither accesses nor synchronisation."""
 VALUES = ("uninitialised-read", "exited-lane-read")
-"""Undefined where the result depends on the value that was read."""
 OPEN = ("masked-lane-read", "open-padding-read")
 """Elements of a load in Triton to which the source gives no value. Reported where the result depends on them."""
 WITHIN_A_BLOCK = (*PROVED, "race-shared", "warp-mask", "barrier-divergence", "unfinished-copy", "constant-write")
@@ -62,6 +65,7 @@ WITHIN_A_BLOCK = (*PROVED, "race-shared", "warp-mask", "barrier-divergence", "un
 UNSYNCHRONISED, ACROSS_BLOCKS = "warp-mask", "race-global"
 """Behaviour that may give more results than the tested orders do, or than a few blocks of a launch do."""
 RACES = ("race-shared", ACROSS_BLOCKS)
+BEHAVIOUR = (*WITHIN_A_BLOCK, ACROSS_BLOCKS, *VALUES)
 WITHIN_A_WARP = "another lane of the warp"
 """Part of the message of a race between lanes of one warp."""
 OF_OTHERS = ("uninitialised-read-of-input",)
@@ -200,7 +204,7 @@ def _grade(report: dict[str, Any], *, own: frozenset[str], depends: bool) -> Gra
     kind, by_tool = report["kind"], report.get("tool") is not None
     if kind in (*OF_OTHERS, REFUSED_COPY, *OPEN) or (by_tool and not _is_own(report["kernel"], own)):
         return "hint"
-    if kind in PROVED:
+    if is_proved(report):
         return "proved"
     if by_tool and kind == "uninitialised-read" and _SHARED_READ.search(report["message"]):
         return "hint"
@@ -209,6 +213,11 @@ def _grade(report: dict[str, Any], *, own: frozenset[str], depends: bool) -> Gra
     if kind in VALUES:
         return "undefined" if depends else "hint"
     return "undefined"
+
+
+def is_proved(report: Mapping[str, Any]) -> bool:
+    """Return whether reported behaviour is wrong on every GPU."""
+    return report["kind"] in PROVED and MAY_BE_SHARED not in report["message"]
 
 
 def _seen(report: dict[str, Any], grade: Grade) -> Behaviour:

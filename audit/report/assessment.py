@@ -11,6 +11,7 @@ from audit.judge.causes import causes, led, read_in_source, shape_of, sizes_of
 from audit.judge.evidence import objects
 from audit.measure import compared
 from audit.model import Finding, Record
+from audit.probes.undefined import BEHAVIOUR
 from audit.report import evidence, waterfall
 from audit.report.messages import (
     Recorded,
@@ -151,8 +152,14 @@ def _sound(record: Record) -> list[str]:
     """Return that the source's own kernels do the work, and leave memory alone."""
     passed = _passed(record)
     own = "kernels_ran" in passed
-    intact = {"memory_access", "inputs_intact"} <= {*passed}
+    intact = {"memory_access", "inputs_intact"} <= {*passed} and not any(map(_undefined, evidence.of_claim(record)))
     return [message(key) for key, holds in (("strengths.own_kernels", own), ("strengths.memory", intact)) if holds]
+
+
+def _undefined(finding: Finding) -> bool:
+    """Return whether a failure of any probe shows an undefined access; that of sizes names it in its summary."""
+    named = any(f"{kind}: " in finding.summary for kind in BEHAVIOUR)
+    return finding.outcome == "fail" and (finding.grade == "undefined" or named or evidence.access(finding) is not None)
 
 
 def _repairs(record: Record) -> list[str]:

@@ -58,7 +58,8 @@ def _failed(record: Record, row: AblationRow) -> str:
 
 
 def lines(record: Record) -> tuple[str, ...]:
-    """Return what stands on a line of the source and agrees with a failure that was proved, or with the sizes."""
+    """Return what stands on a line of the source and agrees with a failure that was proved, or with the sizes; where
+    nothing does and the judge names no cause, the lines of undefined accesses that failures show."""
     claimed = record.claim.statement.claimed
     if claimed is None:
         return ()
@@ -71,19 +72,31 @@ def lines(record: Record) -> tuple[str, ...]:
     if (rule := sizes.rule(record)) is not None:
         line, where = rule
         shown.append(message("cause.sizes", file=file, line=number(line), summary=sentence(where)))
-    return tuple(shown)
+    return tuple(shown) if shown or record.verdict.root_cause else tuple(_accesses(record, file))
+
+
+def _accesses(record: Record, file: str) -> Iterator[str]:
+    """Yield the line of each undefined access that fails the claimed kernel, each once."""
+    failed = (one for one in evidence.of_claim(record) if one.claimed and one.grade in ("proved", "undefined"))
+    found = [one for one in map(evidence.access, failed) if one is not None and one.get("line")]
+    for line, one in {one["line"]: one for one in reversed(found)}.items():
+        yield message("cause.access", file=file, line=number(line), kind=Recorded(one["kind"]),
+                      told=sentence(str(one["message"])))  # fmt: skip
 
 
 def generated(record: Record) -> tuple[str, ...]:
-    """Return what came of each change that the audit generated, built and asked about."""
+    """Return what came of each change that the audit generated, built and asked about; where none is enough, that each
+    was tried alone."""
     states = rungs([one.variant for one in record.generated], record.findings)
     claim = record.claim.statement
-    return tuple(
+    alone = len(states) > 1 and not any(rung.state == "passed" for rung in states)
+    shown = [
         message("cause.generated", file=f"{GENERATED}/{one.variant.file}",
                 claimed=claim.known_as(claim.claimed) if claim.claimed else "",
                 change=Recorded(one.change.what), result=_result(rung))
         for one, rung in zip(record.generated, states, strict=True)
-    )  # fmt: skip
+    ]  # fmt: skip
+    return (*shown, *([message("cause.alone")] if alone else []))
 
 
 def _result(rung: Rung) -> str:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 from audit.judge.answers import FLOOR, TASK, is_impossible
 from audit.judge.causes import sizes_of
 from audit.judge.evidence import deciding, deciding_about, objects
@@ -58,6 +60,13 @@ def of_claim(record: Record) -> list[Finding]:
 def against_claim(record: Record, finding: Finding) -> bool:
     """Return whether a failure speaks against the claim: a time that others than the authors took does not."""
     return finding.claimed and (finding.probe != FLOOR or is_impossible(record, finding))
+
+
+def access(finding: Finding) -> dict[str, Any] | None:
+    """Return the behaviour that a failure shows, as `undefined.Behaviour.evidence`; None for values alone."""
+    found = [finding.evidence.get(key) for key in ("fault", "access")]
+    shown = objects([*found, *objects(finding.evidence.get("reports"))])
+    return next(iter(shown), None) if finding.outcome == "fail" else None
 
 
 def failed_questions(record: Record, variant: str | None) -> list[str]:

@@ -20,7 +20,7 @@ HEADLINES = {"memory_access": "access", "inputs_intact": "intact", "distribution
 """Questions that may fail a kernel whose values agree at the task's own inputs, each with the key of its headline."""
 MOST_PIECES = 3
 BLIND = ("cannot tell", "only at other inputs")
-MOST_PLACES = 3
+MOST_PLACES, FEWEST_ORDERS = 3, 2
 SUPPORT: dict[VerdictName, str] = {
     "wrong": "contradicted",
     "mistimed": "contradicted",
@@ -145,10 +145,20 @@ def answers(record: Record) -> tuple[tuple[str, str | None], ...]:
     quoted = why is not None and any(why.startswith(f"{one.probe}: ") for one in evidence.of_claim(record))
     why = None if quoted or verdict.name in OF_THE_RATIO else why
     return (
-        (message("answer.result"), _answered(result)),
+        (message("answer.result"), _answered(result, _in_every_order(record))),
         (message("answer.task"), _answered(task, why_blind)),
         (message("answer.ratio"), _answered(ratio, why)),
     )
+
+
+def _in_every_order(record: Record) -> str | None:
+    """Return that the values beside undefined behaviour are right in each of several orders of threads; else None."""
+    undefined = record.verdict.result is not None and record.verdict.result.state == "undefined"
+    passed = {one.probe: one for one in evidence.of_claim(record) if one.outcome == "pass"}
+    orders = evidence.real(passed.get("agreement"), "orders")
+    if not undefined or orders is None or orders < FEWEST_ORDERS:
+        return None
+    return message("answer.right_in_every_order", count=number(int(orders)))
 
 
 def chosen_size(record: Record) -> str | None:
@@ -200,10 +210,11 @@ def _headline(record: Record) -> str:
     """Return the key of the headline, which is another where one question alone fails the kernel, and none about values
     at the task's own inputs."""
     about = evidence.of_claim(record)
-    failing = {one.probe for one in about if one.fails_kernel}
-    right = any(one.probe == "agreement" and one.outcome == "pass" for one in about)
-    alone = next(iter(failing)) if len(failing) == 1 and right else None
-    return HEADLINES.get(alone or "", record.verdict.name)
+    failing = [one for one in about if one.fails_kernel]
+    if not failing or not any(one.probe == "agreement" and one.outcome == "pass" for one in about):
+        return record.verdict.name
+    keys = {"access" if evidence.access(one) else HEADLINES.get(one.probe) for one in failing}
+    return (keys.pop() if len(keys) == 1 else None) or record.verdict.name
 
 
 def _cause(record: Record) -> str | None:

@@ -14,12 +14,12 @@ from audit.run.containers import leaves, rebuilt
 from audit.run.device import SessionDevice
 from audit.run.outputs import about, outputs_of, own
 from audit.run.raw_memory import SLEEP_CYCLES, taken
+from audit.run.requests import PLANTED_BYTES
 from audit.run.stopwatch import LEAST_FLUSH_BYTES
 
 _WITHOUT_CACHE_BYTES = 1 << 20
 """The bytes to overwrite on the emulated device, which has no cache to flush."""
 PLANTED_BLOCKS = 3
-PLANTED_BYTES = (0x71, 0x7B)
 SPOILED, BARELY_SPOILED = 16, 2048
 """One element in so many is overwritten, in every other block of the few: a claim that samples notices the many."""
 Function = Callable[..., Any]

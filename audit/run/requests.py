@@ -12,6 +12,8 @@ from audit.model.base import Frozen
 from audit.sandbox.attempts import Targets
 
 Sizes = dict[str, int]
+PLANTED_BYTES = (0x71, 0x7B)
+"""The range of the random bytes of the steps `plant` and `spoiled`."""
 
 
 class Folders(Frozen):

@@ -210,6 +210,13 @@ def test_inputs_that_move_nothing_are_the_cause_where_no_ablation_shows_one(reco
     assert judge.judge(changed).root_cause == "The result does not follow input 0 (a)."
 
 
+@pytest.mark.parametrize(("kept", "cause"), [(995, "The result does not follow input 0 (a)."), (58, None)])
+def test_an_input_with_which_many_elements_move_is_no_cause(record: Record, kept: int, cause: str | None) -> None:
+    row = {"input": "input_0_a", "right": False, "elements_moved": 1000, "elements_dead": kept}
+    dead = finding("dead_inputs", "fail", evidence={"inputs": [row]})
+    assert judge.judge(record.model_copy(update={"findings": (*RIGHT, dead)})).root_cause == cause
+
+
 TF32 = "as rounding to TF32 or fp16 leaves"
 
 

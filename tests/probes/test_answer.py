@@ -172,6 +172,13 @@ def test_a_refusal_is_an_error_where_the_shape_counts_and_no_use_elsewhere(monke
     assert "is refused: RuntimeError: N must be a multiple of 128" in found.summary
 
 
+@pytest.mark.parametrize(("got", "said"), [([2, 3], "a tensor of shape [2, 3]"), (None, "no tensor")])
+def test_a_result_of_another_shape_is_told_with_both(got: list[int] | None, said: str) -> None:
+    with pytest.raises(SessionBroken) as broken:
+        value_calls([Call({"shape": got}, Path("x"))], [np.zeros((2, 4))])
+    assert str(broken.value) == f"the call returned {said}, where [2, 4] is right; see contract, repeat"
+
+
 def test_a_tuple_that_changes_its_length_is_one_sentence() -> None:
     each = [{"shape": [4], "dtype": "float32"}] * 3
     later = Call({"returned": "3 tensors", "shape": [12], "dtype": "float32", "outputs": each}, Path("x"))

@@ -172,6 +172,21 @@ ANSWERS: list[tuple[str, Observed, Answer]] = [
         failed("N=8: 1 of 64 elements are what a freed block held, a result of its own with a few other values"),
     ),
     (
+        "inherited",
+        {"shape": AT, "elements": 64, "elements_inherited": 7, "share": 0.1, "by_chance": 5.2},
+        passed("N=8: 7 of 64 elements are what a freed block held, which random values explain"),
+    ),
+    (
+        "inherited",
+        {"shape": AT, "elements": 64, "elements_inherited": 64, "share": 1.0, "by_chance": 6.4},
+        failed("N=8: 64 of 64 elements are what a freed block held"),
+    ),
+    (
+        "inherited",
+        {"shape": AT, "elements": 64, "elements_inherited": 1, "share": 0.015625, "by_chance": 1e-4},
+        failed("N=8: 1 of 64 elements are what a freed block held"),
+    ),
+    (
         "memory_access",
         {"shape": AT, "reports": [], "fills": 0, "most_writes": 1},
         passed("N=8: no undefined access"),

@@ -36,6 +36,7 @@ NUMBER: Observed = {**READ, "input": "input_1_decay", "how": "0.9875 for 0.9", "
 ORDER: Observed = {"input": "input_0_x", "order": "ascending", "elements_wrong": 2048}
 REFUSED_ORDER: Observed = {"input": "input_1", "order": "symmetric", "not_tested": "refused: no"}
 UNREAD: Observed = {**READ, "input": "input_1", "elements_dead": 1000, "elements_moved": 2000, "right": False}
+ALL_KEPT: Observed = {**UNREAD, "elements_dead": 1999}
 TABLE: Observed = {**UNREAD, "input": "input_2_t", "kind": "table"}
 LARGE: Observed = {"shape": N8, "stream": "the default stream", **RIGHT}
 TINY: Observed = {"distribution": "tiny", **WRONG, "far": True}
@@ -111,8 +112,12 @@ CASES: list[tuple[Probe, Observed, Expected]] = [
     (dead_inputs, {**AT4, "inputs": [READ, {"input": "input_1_w", "not_tested": "no"}], "discriminating": True},
      ok("N=4: among discriminating inputs, the result follows every input that the reference follows (1); "
         "not tested: input 1 (w)")),
-    (dead_inputs, {**AT4, "inputs": [TABLE, UNREAD], "undefined": None},
-     bad("N=4: with other values in input 1: 2,000 elements must move, 1,000 keep their bits; so too in input 2 (t)")),
+    (dead_inputs, {**AT4, "inputs": [{**TABLE, "elements_dead": 2000}, ALL_KEPT], "undefined": None},
+     bad("N=4: with other values in input 1: 2,000 elements must move, 1,999 keep their bits; so too in input 2 (t)")),
+    (dead_inputs, {**AT4, "inputs": [TABLE, UNREAD, {**ALL_KEPT, "input": "input_4_a"}], "undefined": None},
+     bad("N=4: with other values in input 4 (a): 2,000 elements must move, 1,999 keep their bits; "
+         "in input 1: 2,000 elements must move, 1,000 keep their bits; "
+         "in input 2 (t): 2,000 elements must move, 1,000 keep their bits")),
     (dead_inputs, {**AT4, "inputs": [UNREAD], "undefined": "race: x"},
      bad("N=4: with other values in input 1: 2,000 elements must move, 1,000 keep their bits", "undefined")),
     (dead_inputs, {**AT4, "inputs": [TABLE]},

@@ -8,6 +8,9 @@ from audit.probes import undefined
 
 OWN = frozenset({"own_kernel"})
 
+OUTSIDE = "writes 4 bytes outside every shared variable"
+ANOTHER = f"{OUTSIDE}, {undefined.MAY_BE_SHARED}"
+
 
 @pytest.mark.parametrize(
     ("report", "depends", "grade"),
@@ -15,6 +18,8 @@ OWN = frozenset({"own_kernel"})
         ({"kind": "race-shared", "kernel": "own_kernel"}, False, "undefined"),
         ({"kind": "race-shared", "kernel": "own_kernel", "tool": "racecheck"}, False, "hint"),  # it compares no values
         ({"kind": "out-of-bounds-read", "kernel": "own_kernel", "tool": "memcheck"}, False, "proved"),
+        ({"kind": "out-of-bounds-write", "kernel": "own_kernel", "message": OUTSIDE}, False, "proved"),
+        ({"kind": "out-of-bounds-write", "kernel": "own_kernel", "message": ANOTHER}, False, "undefined"),
         ({"kind": "out-of-bounds-read", "kernel": "at::native::copy", "tool": "memcheck"}, False, "hint"),
         ({"kind": "warp-mask", "kernel": "own_kernel", "tool": "synccheck"}, False, "undefined"),
         ({"kind": "barrier-divergence", "kernel": "own_kernel", "tool": "synccheck"}, False, "hint"),

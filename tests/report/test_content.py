@@ -191,7 +191,7 @@ def test_a_cause_names_the_file_that_the_user_gave(originals: tuple[Original, ..
 @pytest.mark.parametrize(
     ("probe", "summary", "words"),
     [
-        ("memory_access", "N=255: out-of-bounds-read: reads 2 bytes past the end of a block", "no GPU allows"),
+        ("memory_access", "N=255: out-of-bounds-read: reads 2 bytes past the end of a block", "CUDA does not allow"),
         ("inputs_intact", "N=255: the call changed input 0, which the reference leaves as it is", "changes an input"),
         ("distributions", "N=255: sparse inputs: 3 of 9 elements wrong", "right for the task's own inputs, and wrong"),
     ],

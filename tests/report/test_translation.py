@@ -259,6 +259,8 @@ def test_english_is_what_the_report_was_made_in() -> None:
      ("not asked: the first call is already wrong; see agreement",
       'not asked: the first call is already wrong; see "Agreement with a float64 oracle"'),
      ("current_stream, skipped here, on line 35: why", '"The caller\'s stream", skipped here, on line 35: why'),
+     ("N=8: strided inputs: 3 of 9 elements wrong",
+      "N=8: inputs with large values at regular positions: 3 of 9 elements wrong"),
      ("no kernel of its own; 1 launches of a library's", "no kernel of its own; 1 launch of a library's"),
      ("no kernel of its own; 11 launches of a library's", "no kernel of its own; 11 launches of a library's")],
 )  # fmt: skip
@@ -282,6 +284,12 @@ def test_an_unknown_language_names_the_known_ones() -> None:
          "呼び出しが例外を送出しました: RuntimeError: 「no kernel image is there」"),
         ("The result does not follow input 0 (x), input 2 (weight), input 3.",
          "結果は次の入力に依存していません: 入力 0（x）、入力 2（weight）、入力 3。"),
+        ("with other values in input 0 (a): 9 elements must move, 9 keep their bits; "
+         "in input 4 (beta): 13,622 elements must move, 798 keep their bits",
+         "別の値を与えた入力: 入力 0（a）: 変わるべき 9 要素のうち、9 要素のビットが変わりません; "
+         "入力 4（beta）では、変わるべき 13,622 要素のうち、798 要素のビットが変わりません"),
+        ("N=4: 7 of 64 elements are what a freed block held, which random values explain",
+         "N=4: 64 要素中 7 要素が、解放されたブロックに残っていた値です。これは乱数の偶然の一致で説明できます"),
         ("nobody foresaw this sentence", "「nobody foresaw this sentence」"),
         ("somebody's words: with a colon; and more of them", "「somebody's words: with a colon; and more of them」"),
         ("triangular_mm_kernel", "triangular_mm_kernel"),

@@ -71,6 +71,18 @@ bool is_in_shared_variable(std::uint64_t offset, std::size_t bytes) {
   return false;
 }
 
+// Outside of one variable by no more than the others of the block hold together.
+bool may_be_in_another_variable(std::uint64_t offset, std::size_t bytes) {
+  std::uint64_t total = 0;
+  for (unsigned i = 0; i < variable_count; i++) total += variables[i].bytes;
+  for (unsigned i = 0; i < variable_count; i++) {
+    std::uint64_t others = total - variables[i].bytes, start = variables[i].offset, end = start + variables[i].bytes;
+    if (offset + bytes > end && offset + bytes - end <= others) return true;
+    if (offset < start && start - offset <= others) return true;
+  }
+  return false;
+}
+
 }  // namespace cuemu
 
 using namespace cuemu;
