@@ -38,7 +38,7 @@ Sizes = Annotated[tuple[str, ...], Arg("a size, in place of the source's own", "
 def import_claim(  # noqa: PLR0913  # one argument an option
     source: Source,
     *,
-    to: Annotated[Path | None, Arg("the claim folder to make (default: kernels/NAME)", "DIR")] = None,
+    to: Annotated[Path | None, Arg("the claim folder to make (default: kernels/NAME)", "DIR", also=["--out"])] = None,
     format_: Annotated[
         str | None, Arg("where the content should not decide", choices=tuple(importers.IMPORTERS))
     ] = None,
