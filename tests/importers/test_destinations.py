@@ -87,3 +87,16 @@ def test_an_unclear_destination_is_missing(tmp_path: Path, capsys: pytest.Captur
     said = capsys.readouterr().out
     assert "missing: harness.destination: the function returns nothing, and it is not clear which argument" in said
     assert "destination = N under [harness]" in said
+
+
+def test_without_the_destination_the_remedy_is_named_and_nothing_is_proved(tmp_path: Path) -> None:
+    source = published.write(tmp_path / "source", scaled__cu=VOID, reference__py=INTO)
+    assert cli.main(["import", str(source), "--to", str(tmp_path / "claim")]) == 0
+    statement = tmp_path / "claim" / "claim.toml"
+    statement.write_text(statement.read_text().replace("destination = 2\n", ""))
+    assert cli.main(["run", str(statement.parent), "--device", "emulated", "--out", str(tmp_path / "out")]) == 0
+    record = store.read(tmp_path / "out" / "record.json")
+    assert record.verdict.name == "undecided"
+    assert not [one.summary for one in record.findings if one.fails_kernel]
+    assert len(record.verdict.missing) == 1
+    assert "write destination = 2 under [harness] of claim.toml" in record.verdict.missing[0]
