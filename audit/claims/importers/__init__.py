@@ -65,6 +65,11 @@ GIVEN = "given by the user when it was imported"
 SHOWN = {"tolerance": "--tolerance 1e-3", "shapes": "--shape N=64", "shapes.emulated": "--shape N=64"}
 """What to type for each essential key that the command line takes, with an example's value."""
 
+NO_KERNEL = (
+    "a .py needs a function named `kernel` (or `custom_kernel`, or a class `ModelNew`), and beside it a file with "
+    "`reference` and `get_inputs`"
+)
+
 
 def read(paths: Sequence[Path], *, given: Given | None = None, format_: str | None = None) -> Imported:
     """Return the claim in those files, or in that folder.
@@ -98,8 +103,8 @@ def sniff(material: Material) -> str:
     found = next((name for name, importer in IMPORTERS.items() if importer.matches(material)), None)
     if found is None:
         trouble = f" ({material.problems[0]})" if material.problems else ""
-        known = ", ".join(IMPORTERS)
-        raise BadInput(f"{material.where}: no known format of claim{trouble}; name one with --format: {known}")
+        known, lacks = ", ".join(IMPORTERS), f"; {NO_KERNEL}" if material.python else ""
+        raise BadInput(f"{material.where}: no known format of claim{trouble}{lacks}; name one with --format: {known}")
     return found
 
 
