@@ -140,14 +140,18 @@ def _expanded(
         by = ", ".join(f"{other} in line {line}" for other, line in way)
         way_text = by and f", by way of {by}"
         raise BadInput(f"{name}: includes itself in line {first[1]}{way_text}, without a guard")
-    lines = [f"// {name}"]
+    lines, left = [f"// {name}"], False
     for number, line in enumerate(files[name].removeprefix("\ufeff").splitlines(), start=1):
+        inner = None if _ONCE.match(line) else _included(files, name, line, folders)
+        if inner is not None:
+            more = _expanded(files, inner, once, {**within, name: number}, folders)
+            lines, left = lines + (more or [""]), left or bool(more)
+            continue
+        lines += [f"// {name}, line {number}"] if left else []
+        left = False
         if _ONCE.match(line):
             once.add(name)
-            continue
-        inner = _included(files, name, line, folders)
-        if inner is not None:
-            lines += _expanded(files, inner, once, {**within, name: number}, folders)
+            lines.append("")
         else:
             lines.append(f"{line}  // {name}, line {number}" if _QUOTED.fullmatch(line) else line)
     return lines
