@@ -142,7 +142,8 @@ class Audit(AbstractContextManager["Audit"]):
             for variant, findings in zip(claim.variant, reviews.findings(sources), strict=True):
                 self._writer.add(findings)
                 for hint in (finding for finding in findings if finding.outcome == "fail"):
-                    self._progress.say(f"{claim.known_as(variant)}, line {hint.line}: hint: {hint.probe}")
+                    line = self.folder.located(variant, f"line {hint.line}")
+                    self._progress.say(f"{claim.known_as(variant)}, {line}: hint: {hint.probe}")
 
     def build(self) -> None:
         """Waits until every variant is compiled; one that is not is a finding and the others go on. Then the devices

@@ -176,6 +176,10 @@ class DeviceRun:
         source, flags = self._folder.source_of(variant), self._folder.claim.protocol.of_the_text
         return refusal_of(note, variant, source, kind=self.kind, flags=flags)
 
+    def located(self, variant: Variant, text: str) -> str:
+        """Return a sentence about a variant with the places of the lines that it names, see `ClaimFolder.located`."""
+        return self._folder.located(variant, text)
+
     def verify(
         self,
         variant: Variant,

@@ -250,7 +250,8 @@ class Scheduler:
                     self._first_word.set()
                 if variant.role == "claimed" and finding.outcome == "fail":
                     noted = "noted: " if finding.grade == "hint" or not finding.claimed else ""
-                    self._progress.say(f"{self._label}{self._file(variant)}: {noted}{finding.probe}: {finding.summary}")
+                    text = self.device_run.located(variant, f"{noted}{finding.probe}: {finding.summary}")
+                    self._progress.say(f"{self._label}{self._file(variant)}: {text}")
         self._progress.say(f"{self._label}{self._file(variant)}: {outcome(found)}", mark=mark(found))
         return tuple(found)
 

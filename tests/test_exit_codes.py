@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 
+from audit import claims
 from audit.apps import cli
 from audit.apps.commands.records import form, verdicts
 from audit.apps.commands.run import ended
@@ -33,11 +34,11 @@ def ran(folder: Path, out: Path, *more: str) -> int:
 def test_a_verdict_that_is_named_ends_with_3(tmp_path: Path) -> None:
     out = tmp_path / "out"
     assert ran(claim(tmp_path / "claim", WRONG), out, "--fail-on", "undefined, wrong") == 3
-    record, wanted = store.read(out / store.RECORD), form("en", "md")
+    record, wanted, folder = store.read(out / store.RECORD), form("en", "md"), claims.load(str(tmp_path / "claim"))
     assert record.verdict.name == "wrong"
     assert record.generated == () and not (out / "generated").exists(), "nothing says what to change"
     for named, code in (("wrong", 3), ("undefined, wrong", 3), ("undefined,cannot be built", 0), ("", 0)):
-        assert ended(record, out, wanted, failing=verdicts(named), json=False) == code
+        assert ended(record, out, wanted, folder=folder, failing=verdicts(named), json=False) == code
 
 
 def test_json_is_the_only_line_on_standard_output(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

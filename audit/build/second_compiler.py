@@ -57,6 +57,12 @@ UNBOUND = "error: the source binds no function for Python: it has no PYBIND11_MO
 """The log of a source that compiles, but has no function to load."""
 HOST_WARP_SIZE = "error: host code uses warpSize: undefined symbol: __device_builtin_variable_warpSize"
 """The log of a source that nvcc 13.0 compiles, and whose library Python cannot import, as an H200 answered."""
+UNCLOSED = (
+    "error: line {line}: missing terminating {quote} character: a text in quotes is broken over two lines; in a Python "
+    "text that is not raw, \\n breaks the line"
+)
+OF_EVERY_COMPILER = re.compile(r"error: line \d+: missing terminating ")
+"""The log of a source that no C++ compiler takes, and what it begins with."""
 BINDING = re.compile(r"PYBIND11_MODULE|TORCH_LIBRARY|PyInit_|RegisterOperators")
 """The bindings by which Python finds a function in a library; comments count too."""
 
@@ -84,6 +90,8 @@ def refusal_of(
         return None
     if note.log in (UNBOUND, HOST_WARP_SIZE):
         return Refusal("Python's import", note.log)
+    if OF_EVERY_COMPILER.match(note.log):
+        return Refusal("every C++ compiler", note.log)
     if kind == "cuda":
         return of_torch(note.log) if note.header_set == HEADER_SET else None
     return of_nvcc(source, compute_capability=variant.compute_capability, flags=flags)

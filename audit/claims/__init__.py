@@ -12,6 +12,7 @@ from pathlib import Path
 
 from pydantic import ValidationError
 
+from audit.claims import places
 from audit.model import AuditedClaim, Claim, Original, SourceFile, Variant, old_words, untrusted
 from audit.model.base import problem
 from audit.model.claim import include_folders
@@ -24,6 +25,7 @@ _BUNDLED = Path(__file__).resolve().parents[1] / "bundled"
 ROOT = _BUNDLED if _BUNDLED.is_dir() else Path(__file__).resolve().parents[2]
 """Holds `kernels/` and `notebooks/`: a folder of the installed package, or the top level of a checkout."""
 KERNELS = ROOT / "kernels"
+SOURCES = (".cu", ".cpp", ".cc", ".cuh", ".h", ".hpp", ".inl", ".py")
 
 ADDED = "What follows was added by `audit import`; all above is the original, byte for byte."
 """The comment before lines of ours behind a published source."""
@@ -63,6 +65,18 @@ class ClaimFolder:
         if not added or not published or hashlib.sha256(published).hexdigest() not in originals:
             return None
         return len(io.StringIO(published.decode(), newline=None).readlines())
+
+    def located(self, variant: Variant | None, text: str) -> str:
+        """Return a sentence about a variant with the imported file and line behind each line of the claimed source that
+        it names, where the import joined files or put lines in front."""
+        if variant is None or variant.role != "claimed" or not variant.file.endswith((".cu", ".py")):
+            return text
+        kept = [one for one in self.claim.original if one.file.endswith(SOURCES)]
+        originals = {one.published_as: self._read(one.file) for one in kept}
+        return places.located(text, places.of(self._read(variant.file), originals))
+
+    def _read(self, file: str) -> str:
+        return _text(self.path, file, limit_bytes=untrusted.DOCUMENT_BYTES, empty=True)
 
 
 def shown(path: Path) -> str:

@@ -123,10 +123,16 @@ def missing(findings: Iterable[Finding]) -> list[str]:
     silent = [one for one in answers.values() if not _answered(one) and not _blocks_nothing(one)]
     if (blocks := answers.get(claimed_blocks.NAME)) is not None and blocks.outcome == "pass":
         silent = [one for one in silent if one.claimed or one.probe not in OPTIONAL]  # asked of those blocks
-    if any(one.probe == "contract" for one in silent):
-        silent = [one for one in silent if one.probe == "contract" or not OF_CONTRACT.search(one.summary)]
+    if first := next((one for one in silent if one.probe == "contract"), None):
+        silent = [one for one in silent if one is first or not _repeats(one, first)]
     entries = [f"{one.probe}: {one.summary}" for one in silent]
     return sorted(unanswered + entries, key=lambda text: OWN_REFERENCE not in text)
+
+
+def _repeats(finding: Finding, contract: Finding) -> bool:
+    """Return whether a finding without an answer says only what that of `contract` does."""
+    alike = finding.outcome in ("skip", "error") and finding.summary == contract.summary
+    return alike or OF_CONTRACT.search(finding.summary) is not None
 
 
 def outside(findings: Iterable[Finding]) -> list[Finding]:

@@ -39,7 +39,12 @@ def observe(target: Target) -> Observed:
     unusable = [_unusable(*pair) for pair in pairs]
     usable = [pair for pair, why in zip(pairs, unusable, strict=True) if why is None]
     found = [(case, seen) for case, call in usable if (seen := _defect(target, case, call)) is not None]
-    answered = [index for index, (_, call) in enumerate(pairs) if call.raised is None and unusable[index] is None]
+    into = {id(case) for case, seen in found if "written" in seen}
+    answered = [
+        index
+        for index, (case, call) in enumerate(pairs)
+        if call.raised is None and unusable[index] is None and id(case) not in into
+    ]
     values = {"answered": answered} if found or len(usable) < len(pairs) else {}
     if all(call.raised is not None for _, call in pairs) and (refusal := _refusal(target, pairs)) is not None:
         return refusal | values
@@ -80,6 +85,9 @@ def _of_a_call(seen: Observed, shape: str) -> Answer:
     if "raised" in seen:
         text = f"{shape}: the call raised {seen['raised']}"
         return failed(text) if _fails(seen) else Answer("error", text)
+    if (place := seen.get("written")) is not None:
+        text = f"{shape}: the call returned nothing and wrote into argument {place}, counted from 0"
+        return Answer("error", f"{text}; write destination = {place} under [harness] of claim.toml and audit it again")
     return failed(f"{shape}: expected {seen['expected']}, got {seen['got']}")
 
 
@@ -89,8 +97,9 @@ def _shared(shape: str, pairs: Sequence[Sequence[int]]) -> str:
 
 
 def _fails(seen: Observed) -> bool:
-    """Return whether a defect is a failure: an exception is none unless it reports a kernel's fault."""
-    return "raised" not in seen or "refused" in seen or faulted(seen["raised"])
+    """Return whether a defect is a failure: an exception is none unless it reports a kernel's fault, and a result that
+    the claim's harness does not look for is none."""
+    return "written" not in seen and ("raised" not in seen or "refused" in seen or faulted(seen["raised"]))
 
 
 def _unusable(case: Case, call: Call) -> Observed | None:
@@ -133,7 +142,18 @@ def _defect(target: Target, case: Case, call: Call) -> Observed | None:
         unit = [(dtype, mine) for mine, (dtype, _) in zip(sizes, want, strict=True)]
         if got == _words(unit, target.built.tensor_device):
             return None
-    return {**shape, "expected": expected, "got": got}
+    return {**shape, "expected": expected, "got": got, **_written(target, case, call)}
+
+
+def _written(target: Target, case: Case, call: Call) -> Observed:
+    """Return the one argument that a call without a result wrote, no more of it than the right result has."""
+    event = call.event
+    if event["returned"] != "NoneType" or len(case.outputs) > 1 or target.claim.harness.destination is not None:
+        return {}
+    bits = re.search(r"\d+", case.dtype)
+    most = case.expected.size * (int(bits[0]) // 8 if bits else 1)
+    changed = {place: count for place, count in enumerate(event.get("bytes_changed", ())) if count}
+    return {"written": next(iter(changed))} if len(changed) == 1 and max(changed.values()) <= most else {}
 
 
 def _of_the_result(want: list[tuple[str, list[int]]], call: Call) -> list[tuple[str, list[int]]]:

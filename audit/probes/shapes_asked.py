@@ -3,12 +3,16 @@
 from __future__ import annotations
 
 import re
+import shlex
 from collections.abc import Collection
 from contextlib import suppress
+from pathlib import Path
 
 from audit.build.device import AuditDevice
 from audit.build.python.source import PythonSource
 from audit.claims import ClaimFolder
+from audit.claims.importers import GIVEN
+from audit.claims.importers.material import Material
 from audit.claims.shapes.counting import INTERPRETED, MOST_WORK, first_that_fits, scope_of
 from audit.model import Shape
 from audit.model.errors import BadInput, CompileError, Unsupported
@@ -21,6 +25,8 @@ _OURS = f"{BadInput.__module__}.{BadInput.__name__}: "
 """Before a sentence of ours about the file; what the task itself raised has another name."""
 _NOT_ON_CPU = re.compile(r"(NotImplementedError|RuntimeError): \"\w+\" not implemented for '\w+'")
 """What torch says of a type that one of its operations lacks."""
+LARGE, SMALLER = 1024, 8
+"""A size from LARGE on is divided by SMALLER; where there is none, every size is halved."""
 _NO_KEY = re.compile(r"KeyError: '(\w+)'")
 
 
@@ -51,7 +57,8 @@ def of(folder: ClaimFolder, device: AuditDevice, workers: Workers, numbers: Coll
 
 
 def unusable(folder: ClaimFolder, reply: Reply, *, on_gpu: bool = False) -> BadInput:
-    """Return what the task did in place of an answer, how to name a size that it lacks, and where it needs a GPU."""
+    """Return what the task did in place of an answer, how to name a size that it lacks, where it needs a GPU, and
+    what to type where it needs more time or memory than a session has."""
     if reply.ending == "raised" and reply.detail.startswith(_OURS):
         return BadInput(f"{folder.path.name}/{reply.detail.removeprefix(_OURS)}")
     text = f"{folder.path.name}/reference.py: {reply.ending}: {reply.detail}"
@@ -60,10 +67,37 @@ def unusable(folder: ClaimFolder, reply: Reply, *, on_gpu: bool = False) -> BadI
             f"{text}; torch cannot compute the reference in this type on a processor, so nothing is known about the "
             "kernel; audit it on a GPU, with --device cuda"
         )
+    if reply.ending in ("stopped", "timed out") and (line := again(folder)) is not None:
+        return BadInput(f"{text}; import it again with smaller sizes, for example: {line}")
     lacking, claimed = _NO_KEY.fullmatch(reply.detail), folder.claim.shapes.claimed
     if reply.ending != "raised" or lacking is None or lacking[1] in claimed:
         return BadInput(text)
     return BadInput(f"{text}; the shape has no such size: {label(claimed)}")
+
+
+def again(folder: ClaimFolder) -> str | None:
+    """Return what to type for a claim of an import, with smaller sizes; None for one that nobody imported."""
+    originals = folder.path / "original"
+    if not folder.claim.original or not originals.is_dir():
+        return None
+    known = dict(folder.claim.shapes.claimed)
+    if "get_init_inputs" in folder.reference.read_text(encoding="utf-8"):  # sizes of a module are none of a call
+        named = [one for text in Material([originals]).python.values() if "Model" in text.classes
+                 for one in text.integers.items()]  # fmt: skip
+        known = dict(named) | known
+    sizes = [f"{name}={size}" for name, size in _smaller(known).items()]
+    if not sizes:
+        return None
+    tolerance = folder.claim.tolerance
+    told = ["--tolerance", f"{tolerance.relative:g}"] if tolerance.reason == GIVEN else []
+    here = Path.cwd()
+    path = folder.path.relative_to(here) if folder.path.is_relative_to(here) else folder.path
+    return shlex.join(["audit", "import", f"{path}/original", "--to", f"{path}_2", "--shape", *sizes, *told])
+
+
+def _smaller(known: Shape) -> dict[str, int]:
+    large = {name: size // SMALLER for name, size in known.items() if size >= LARGE}
+    return large or {name: size // 2 for name, size in known.items() if size > 1}
 
 
 def _interpreted(folder: ClaimFolder) -> bool:

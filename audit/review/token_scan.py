@@ -24,6 +24,7 @@ _HIDDEN = re.compile(
 _BLANKED = re.compile(r"[^\n\r\\]+|\\(?!\r?\n)")
 _DIRECTIVE = re.compile(r"^[ \t]*#[ \t]*(?P<word>\w+)(?P<rest>(?:\\\r?\n|[^\n])*)", re.MULTILINE)
 _DEFINED = re.compile(r"[ \t]+(?P<name>\w+)(?P<parameters>\([^()]*\))?")
+_CLOSED = re.compile(r"""(["'])(?:\\(?:\r\n|.)|[^\\\n])*\1""", re.DOTALL)
 _LONGEST_TEMPLATE = 500  # characters of template arguments
 LONGEST = 1000  # characters of a kernel expression, and of a launch configuration
 _MOST_DIGITS = 64
@@ -70,6 +71,24 @@ def mask(text: str) -> Masked:
         position = end
     rest = text[position:]
     return _without_disabled(Masked("".join((*code, rest)), "".join((*masked, rest))))
+
+
+def unclosed(code: str) -> int | None:
+    """Return the offset of the first literal that ends with its line, which no C++ compiler takes; None where there is
+    none. Directives and what stands within `#if` are left out: a compiler may not read them. `code` has no comments."""
+    depth, at = 0, 0
+    text = blank_directives(code)
+    for match in _HIDDEN.finditer(text):
+        if not match["literal"] or _CLOSED.fullmatch(match[0]):
+            continue
+        if match[0].rstrip().endswith("\\"):  # a compiler may take it for a continued line
+            return None
+        for directive in _DIRECTIVE.finditer(code, at, match.start()):
+            depth += directive["word"].startswith("if") - (directive["word"] == "endif")
+        at = match.start()
+        if not depth:
+            return at
+    return None
 
 
 def _hide(hidden: str, *, comment: bool, raw: bool) -> str:

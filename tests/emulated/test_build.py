@@ -11,7 +11,7 @@ import pytest
 from audit.build.emulated import compiler_log, preprocess
 from audit.build.emulated.build import build
 from audit.build.emulated.compiler_log import next_header_set
-from audit.build.second_compiler import HOST_WARP_SIZE
+from audit.build.second_compiler import HOST_WARP_SIZE, UNCLOSED
 from audit.model.errors import BadInput, CompileError, Unsupported
 from tests.conftest import part
 from tests.emulated.child import run
@@ -271,6 +271,7 @@ def test_the_names_of_torch_for_cuda_need_one_of_their_headers(header, tmp_path,
         ("<<<1, 64>>>", "<<<1, 2 * warpSize>>>", HOST_WARP_SIZE),
         ("  int i = ", "#define TIMES 4\n#pragma unroll TIMES\n  for (int j = 0; j < n; ++j) {}\n  int i = ",
          "error: line 5: #pragma unroll TIMES: nvcc expands no macro there, so it refuses this"),
+        ("  int i = ", '  asm volatile("membar.gl\n;");\n  int i = ', UNCLOSED.format(line=4, quote='"')),
     ],
 )  # fmt: skip
 def test_words_that_nvcc_alone_refuses_do_not_compile(old, new, log, tmp_path):

@@ -22,6 +22,34 @@ answer = [f["add"](2), f["add"](b=1, a=2), f["scale"](1.5), f["scale"](2, twice=
     assert run(binding, code) == [42, 3, 1.5, 4.0, "hello Ana", 49, "sum of two", 1, 2]
 
 
+def test_tensors_and_other_objects_in_the_place_of_numbers(binding):
+    """As pybind11 does: a float takes what has `__float__` or `__index__`, an int what has `__index__`."""
+    code = """
+import numpy
+f, refused = functions, []
+class Three:
+    __index__ = lambda self: 3
+class Half:
+    __float__ = lambda self: 0.5
+for call in (lambda: f["add"](torch.tensor(2.0)), lambda: f["add"](Half()), lambda: f["scale"](torch.ones(2)),
+             lambda: f["scale"](torch.tensor(1j)), lambda: f["add"](numpy.zeros(2)), lambda: f["add"](b"1")):
+    try:
+        call()
+    except TypeError as error:
+        refused.append(str(error).partition(": ")[2])
+answer = [f["scale"](torch.tensor(2.5)), f["scale"](torch.tensor([3])), f["scale"](torch.tensor(1.5, dtype=torch.half)),
+          f["scale"](True), f["scale"](numpy.float32(0.5)), f["scale"](Half()), f["scale"](Three()),
+          f["add"](torch.tensor(2)), f["add"](numpy.int64(2), Three()), f["square"](torch.tensor(True)),
+          f["which"](torch.tensor(2)), f["which"](torch.tensor(2.0)), f["which"](numpy.int32(2)), refused]
+"""
+    number, whole = (
+        "incompatible function arguments: expected a float",
+        "incompatible function arguments: expected an int",
+    )
+    refused = [whole, whole, number, number, "", ""]
+    assert run(binding, code) == [2.5, 3.0, 1.5, 1.0, 0.5, 0.5, 3.0, 42, 5, 1, 1, 2, 1, refused]
+
+
 def test_tensors_lists_tuples_and_none(binding):
     code = """
 f, x = functions, torch.arange(4.0)

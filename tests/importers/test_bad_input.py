@@ -31,6 +31,14 @@ def with_files(folder: Path, name: str, **files: Any) -> Path:
     return published.write(folder, **(FORMATS[name] | files))
 
 
+def test_a_python_file_without_a_known_function_says_which_it_needs(tmp_path: Path) -> None:
+    kernel = published.PLAIN_KERNEL.replace("def kernel", "def solve")
+    said = refused(published.write(tmp_path, scaled__py=kernel, reference__py=published.REFERENCE))
+    assert "a .py needs a function named `kernel` (or `custom_kernel`, or a class `ModelNew`)" in said
+    assert "a file with `reference` and `get_inputs`; name one with --format: " in said
+    assert "a .py needs" not in refused(published.write(tmp_path / "text", a__txt="nothing"))
+
+
 def test_a_source_of_a_hundred_megabytes(tmp_path: Path) -> None:
     folder = with_files(tmp_path, "kernelbench")
     with (folder / "solution.py").open("wb") as file:

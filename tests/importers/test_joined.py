@@ -193,7 +193,8 @@ def test_flags_of_a_python_kernel_are_its_own(tmp_path: Path) -> None:
 
 def test_a_header_that_was_named_without_its_folder_is_found() -> None:
     files = {"a.cu": '#include "../cuda/sums.h"\n#include <ATen/sums.h>\n', "sums.h": "int sums;\n"}
-    assert joined.joined(files).splitlines() == ["#include <ATen/sums.h>", "// a.cu", "// sums.h", "int sums;", ""]
+    lines = ["#include <ATen/sums.h>", "// a.cu", "// sums.h", "int sums;", "// a.cu, line 2", ""]
+    assert joined.joined(files).splitlines() == lines
 
 
 def test_a_header_that_two_folders_have_is_refused_where_quotes_ask_for_it() -> None:
@@ -201,3 +202,19 @@ def test_a_header_that_two_folders_have_is_refused_where_quotes_ask_for_it() -> 
     with pytest.raises(BadInput, match=r"a\.cu: includes twice\.cuh, and 2 files end so \(one/twice\.cuh, two/twice"):
         joined.joined({"a.cu": '#include "twice.cuh"\n', **headers})
     assert "#include <twice.cuh>" in joined.joined({"a.cu": "#include <twice.cuh>\n", **headers})
+
+
+def test_what_was_not_found_and_what_was_left_out_is_said(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    kernel = '#include "lost.h"\n#include "cuda_runtime.h"\n' + published.CU
+    files = {"scaled__cu": kernel, "unused__cuh": "int one();\n", "reference__py": published.REFERENCE}
+    source = published.write(tmp_path / "alone", **files, other__py="x = 1\n")
+    assert cli.main(["import", str(source), "--to", str(tmp_path / "claim")]) == 0
+    said = capsys.readouterr().out
+    assert '  not found: #include "lost.h" (line 1)\n' in said and "cuda_runtime.h" not in said
+    assert "  left out: other.py, unused.cuh\n" in said
+    several = published.write(
+        tmp_path / "several", **files, other__py="x = 1\n", bind__cpp='#include "unused.cuh"\n// PYBIND11_MODULE(\n'
+    )
+    assert cli.main(["import", str(several), "--to", str(tmp_path / "claim_2")]) == 0
+    said = capsys.readouterr().out
+    assert 'not found: #include "lost.h" (scaled.cu, line 1)\n' in said and "left out: other.py\n" in said

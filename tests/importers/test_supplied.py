@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 from pathlib import Path
 
 import pytest
@@ -12,6 +13,8 @@ from audit.build.emulated.device import capability_named
 from audit.claims import importers
 from audit.claims.importers import GIVEN, writer
 from audit.claims.importers.facts import Given
+from audit.probes.shapes_asked import again, unusable
+from audit.run.pool import Ending, Reply
 from tests.importers import published
 
 NO_TOLERANCE = published.REFERENCE.replace("RTOL = 1e-4\n", "")
@@ -50,6 +53,28 @@ def test_what_is_typed_becomes_a_claim(tmp_path: Path, capsys: pytest.CaptureFix
     ]
     assert dict(claim.shapes.claimed) == {"rows": 512}
     assert claim.shapes.emulated_by == "importer" and max(one["rows"] for one in claim.shapes.emulated) <= 512
+
+
+@pytest.mark.parametrize(("ending", "said"), [("stopped", True), ("timed out", True), ("raised", False)])
+def test_a_task_that_needs_too_much_memory_says_what_to_type(ending: Ending, said: bool, tmp_path: Path) -> None:
+    assert run(tmp_path, "--tolerance", "1e-3", "--shape", "rows=4096") == 0
+    folder = claims.load(str(tmp_path / "claim"))
+    text, _, typed = str(unusable(folder, Reply(ending, (), "the session held 14.2 GiB"))).partition("; ")
+    assert text == f"claim/reference.py: {ending}: the session held 14.2 GiB"
+    assert bool(typed) is said
+    if said:
+        command = shlex.split(typed.partition(": ")[2])
+        assert command == ["audit", "import", f"{folder.path}/original", "--to", f"{folder.path}_2", "--shape",
+                           "rows=512", "--tolerance", "0.001"]  # fmt: skip
+        assert cli.main(command[1:]) == 0
+        assert dict(claims.load(f"{folder.path}_2").claim.shapes.claimed) == {"rows": 512}
+
+
+def test_sizes_of_a_module_are_named_too(tmp_path: Path) -> None:
+    task = published.TASK.replace("features = 24", "features = 2048")
+    source = published.write(tmp_path / "source", task__py=task, solution__py=published.SOLUTION)
+    assert cli.main(["import", str(source), "--out", str(tmp_path / "claim")]) == 0
+    assert str(again(claims.load(str(tmp_path / "claim")))).endswith("--shape batch_size=512 features=256")
 
 
 def test_a_table_of_ratios_by_size_is_stated(tmp_path: Path) -> None:

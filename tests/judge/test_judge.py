@@ -48,6 +48,12 @@ def test_what_only_repeats_that_contract_has_no_answer_is_not_missing_too(record
     assert judged(record, found).verdict.missing == (f"contract: {why}",)
 
 
+def test_a_skip_that_every_probe_gives_is_said_once(record: Record) -> None:
+    why = {"outcome": "skip", "summary": "not supported on this device: tl.tanh"}
+    found = [one.model_copy(update=why) for one in RIGHT[:3]]
+    assert judged(record, [*found, *RIGHT[3:]]).verdict.missing == (f"contract: {why['summary']}",)
+
+
 def test_messages_of_a_foreign_hand_keep_a_variant_from_passing(record: Record) -> None:
     (missing,) = judged(record, [*RIGHT, not_sent("claimed", ["an event was told twice"])]).verdict.missing
     assert missing.startswith("channel: messages of a session that its own code did not send (1x)")

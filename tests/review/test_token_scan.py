@@ -3,7 +3,7 @@ from __future__ import annotations
 import pytest
 
 from audit.review import token_scan
-from audit.review.token_scan import mask, matching, split_commas
+from audit.review.token_scan import mask, matching, split_commas, unclosed
 from tests.review.sample import SAMPLE, spoiled
 
 
@@ -28,6 +28,23 @@ def test_mask_blanks_what_is_not_code(text: str, masked: str) -> None:
 
 def test_code_keeps_literals_and_loses_comments() -> None:
     assert mask('f("a"); // b').code == 'f("a");     '
+
+
+@pytest.mark.parametrize(
+    ("code", "offset"),
+    [
+        ('f("a\nb");', 2),
+        ('f("a\\"\n);', 2),
+        ("int a = '\n';", 8),
+        ('#if 1\n#endif\nf("a\n");', 15),
+        ('f("a\\\nb", R"(a\nb)", 1\'000, "\\"");', None),
+        ("#error don't\n", None),
+        ('#ifdef X\nf("a\n");\n#endif\n', None),
+        ('f("a\\ \nb");', None),
+    ],
+)
+def test_a_literal_that_ends_with_its_line_is_found(code: str, offset: int | None) -> None:
+    assert unclosed(code) == offset
 
 
 def test_views_keep_length_and_line_breaks() -> None:

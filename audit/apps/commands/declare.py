@@ -18,12 +18,14 @@ from audit.build.device import CHOICES
 
 @dataclass(frozen=True)
 class Arg:
-    """The help of a parameter; `read` makes the value of the text where the parameter's type does not."""
+    """The help of a parameter; `read` makes the value of the text where the parameter's type does not, `also` are other
+    names of an option."""
 
     help: str
     metavar: str | None = None
     choices: Sequence[str] | None = None
     read: Callable[[str], Any] | None = None
+    also: Sequence[str] = ()
 
 
 Device = Annotated[str, Arg("where the kernels run (default: auto)", choices=CHOICES)]
@@ -41,7 +43,7 @@ def declare(parser: argparse.ArgumentParser, command: Callable[..., int]) -> Non
         elif parameter.default is Parameter.empty:
             parser.add_argument(_flag(name), dest=name, required=True, **options)
         else:
-            parser.add_argument(_flag(name), dest=name, default=parameter.default, **options)
+            parser.add_argument(_flag(name), *arg.also, dest=name, default=parameter.default, **options)
 
 
 def flags(command: Callable[..., int]) -> list[str]:

@@ -10,6 +10,7 @@ from json import dumps
 from pathlib import Path
 from typing import Annotated
 
+from audit import claims
 from audit.apps.commands.declare import Arg, Device
 from audit.apps.commands.records import USUAL, FailOn, Formats, Json, Language, Seed, form, verdicts
 from audit.claims import importers
@@ -38,7 +39,7 @@ Sizes = Annotated[tuple[str, ...], Arg("a size, in place of the source's own", "
 def import_claim(  # noqa: PLR0913  # one argument an option
     source: Source,
     *,
-    to: Annotated[Path | None, Arg("the claim folder to make (default: kernels/NAME)", "DIR")] = None,
+    to: Annotated[Path | None, Arg("the claim folder to make (default: kernels/NAME)", "DIR", also=["--out"])] = None,
     format_: Annotated[
         str | None, Arg("where the content should not decide", choices=tuple(importers.IMPORTERS))
     ] = None,
@@ -87,7 +88,8 @@ def check(  # noqa: PLR0913  # one argument an option
     failing, wanted = verdicts(fail_on), form(lang, formats)
     given = Given(tolerance=tolerance, claimed=_ratios(claimed), shape=sizes(shape), flags=tuple(flags.split()))
     record, place = audited(source, given, base=out, device=device, seed=seed, form=wanted, progress=progress(json))
-    return ended(record, place, wanted, failing=failing, json=json)
+    folder = claims.load(str(place.parent / record.claim.statement.name))
+    return ended(record, place, wanted, folder=folder, failing=failing, json=json)
 
 
 def _ratios(texts: tuple[str, ...]) -> tuple[tuple[str, float | None], ...]:

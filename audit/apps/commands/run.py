@@ -23,6 +23,7 @@ from audit.apps.commands.records import (
     say_what_shows_boxes,
     verdicts,
 )
+from audit.claims import ClaimFolder
 from audit.model import Record, store
 from audit.model.errors import BadInput
 from audit.report import terminal
@@ -48,7 +49,7 @@ def run(  # noqa: PLR0913  # one argument an option
     """Audit, print the verdict with its reasons, and return 0 whatever the verdict is, but for `fail_on`."""
     failing, wanted = verdicts(fail_on), form(lang, formats)
     record, place = of_folder(claim, device=device, out=out, seed=seed, form=wanted, progress=progress(json))
-    return ended(record, place, wanted, failing=failing, json=json)
+    return ended(record, place, wanted, folder=claims.load(claim), failing=failing, json=json)
 
 
 def progress(json: bool) -> Progress:
@@ -56,7 +57,9 @@ def progress(json: bool) -> Progress:
     return Progress(sys.stderr if json else None)
 
 
-def ended(record: Record, place: Path, wanted: Form, *, failing: Collection[str], json: bool) -> int:
+def ended(
+    record: Record, place: Path, wanted: Form, *, folder: ClaimFolder, failing: Collection[str], json: bool
+) -> int:
     """Print the verdict and where the report is; return the exit code."""
     verdict = record.verdict
     files = [str(place / FORMATS[name].file(wanted.language)) for name in wanted.names]
@@ -67,7 +70,7 @@ def ended(record: Record, place: Path, wanted: Form, *, failing: Collection[str]
     else:
         terminal.say("", f"{name}: {verdict.name}", mark=(verdict.name, tone(verdict.name)))
         for text in (*verdict.reasons, *verdict.missing, *filter(None, [verdict.root_cause])):
-            terminal.say(f"  {text}")
+            terminal.say(f"  {folder.located(record.claim.statement.claimed, text)}")
         if found := hints(record):
             terminal.say(f"  hints: {', '.join(found)} (see the report)")
         for file in files:

@@ -89,6 +89,7 @@ def build(
         raise ValueError(f"unknown optimisation {optimisation}; known: {', '.join(_SLOWER)}")
     text = untrusted.text(source_path)
     source = parse(text)
+    refused.require_closed_texts(source)
     for construct in unsupported(source):
         raise Unsupported(construct.construct, line=construct.line)
     refused.require_device_words(source)

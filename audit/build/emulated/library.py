@@ -10,7 +10,9 @@ import ctypes
 import functools
 import importlib.machinery
 import importlib.util
+import operator
 from collections.abc import Callable, Mapping
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
@@ -144,7 +146,7 @@ def to_value(argument: Any, value: Value) -> None:
         case list() | tuple():
             _to_items(argument, value)
         case _:
-            raise TypeError(f"a kernel built here takes no argument of type {type(argument).__name__}")
+            to_value(_number(argument), value)
 
 
 def from_value(value: Value) -> Any:
@@ -159,6 +161,15 @@ def _to_items(argument: list[Any] | tuple[Any, ...], value: Value) -> None:
     value.kind = _LIST if isinstance(argument, list) else _TUPLE
     value.count = len(argument)
     value.items = items
+
+
+def _number(argument: Any) -> int | float:
+    """Return what `__index__` or `__float__` of an argument gives. Raises TypeError where it has neither."""
+    for convert in (operator.index, float):
+        if not isinstance(argument, bytes | bytearray):
+            with suppress(TypeError, ValueError):
+                return convert(argument)
+    raise TypeError(f"a kernel built here takes no argument of type {type(argument).__name__}")
 
 
 def _in_64_bits(number: int) -> int:

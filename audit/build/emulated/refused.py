@@ -4,13 +4,21 @@ from __future__ import annotations
 
 import re
 
-from audit.build.second_compiler import HOST_WARP_SIZE
+from audit.build.second_compiler import HOST_WARP_SIZE, UNCLOSED
 from audit.model.errors import CompileError
 from audit.review.cuda_source import CudaSource
+from audit.review.token_scan import unclosed
 
 _WARP_SIZE = re.compile(r"(?<![.\w])(?<!->)warpSize\b")
 _OWN_WARP_SIZE = re.compile(r"#\s*define\s+warpSize\b|\b(?!return\b)\w+\s+warpSize\s*[={(;,)]")
 _UNROLLED = re.compile(r"^[ \t]*#[ \t]*pragma[ \t]+unroll[ \t(]+(?P<name>[A-Za-z_]\w*)", re.MULTILINE)
+
+
+def require_closed_texts(source: CudaSource) -> None:
+    """Raise CompileError where a text in quotes ends with its line: a `\\n` of a Python text that is not raw."""
+    if (start := unclosed(source.code)) is not None:
+        text = UNCLOSED.format(line=source.line_of(start), quote=source.code[start])
+        raise CompileError(text, header_set="micro")
 
 
 def require_device_words(source: CudaSource) -> None:

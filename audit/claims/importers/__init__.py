@@ -6,6 +6,7 @@ One file an importer; the table is the order in which they are asked whether a s
 from __future__ import annotations
 
 import math
+import re
 import shlex
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
@@ -19,6 +20,7 @@ from audit.claims.importers import (
     cuda_l2,
     flashinfer_bench,
     hugging_face,
+    joined,
     kernelagent,
     kernelbench,
     kernelbench_com,
@@ -31,7 +33,7 @@ from audit.claims.importers import (
     sol_execbench,
 )
 from audit.claims.importers.facts import Figure, Given, Imported, Shapes, Tolerance
-from audit.claims.importers.material import Material
+from audit.claims.importers.material import MOST_NAMED, Material
 from audit.model import gpus
 from audit.model.errors import BadInput
 
@@ -63,6 +65,11 @@ GIVEN = "given by the user when it was imported"
 SHOWN = {"tolerance": "--tolerance 1e-3", "shapes": "--shape N=64", "shapes.emulated": "--shape N=64"}
 """What to type for each essential key that the command line takes, with an example's value."""
 
+NO_KERNEL = (
+    "a .py needs a function named `kernel` (or `custom_kernel`, or a class `ModelNew`), and beside it a file with "
+    "`reference` and `get_inputs`"
+)
+
 
 def read(paths: Sequence[Path], *, given: Given | None = None, format_: str | None = None) -> Imported:
     """Return the claim in those files, or in that folder.
@@ -81,7 +88,14 @@ def read(paths: Sequence[Path], *, given: Given | None = None, format_: str | No
         raise BadInput(f"{material.where}: half of a surrogate pair in a text, which is no Unicode") from error
     if found.claimed is not None and not found.claimed.data.strip():
         raise BadInput(f"{material.where}: the source of the kernel is empty")
-    return found
+    return replace(found, unplaced=joined.unplaced(found.claimed), left=_left(found, material))
+
+
+def _left(imported: Imported, material: Material) -> tuple[str, ...]:
+    """Return the source files that were given and that no part of the claim stood in."""
+    told = [imported.provenance, *(one.published_as for one in imported.originals)]
+    used = {part for text in told for part in re.split(r"[:, ]+", text)} | {*told}
+    return tuple(name for name in material.named(".py", *joined.SOURCES, *joined.HEADERS) if name not in used)
 
 
 def sniff(material: Material) -> str:
@@ -89,8 +103,8 @@ def sniff(material: Material) -> str:
     found = next((name for name, importer in IMPORTERS.items() if importer.matches(material)), None)
     if found is None:
         trouble = f" ({material.problems[0]})" if material.problems else ""
-        known = ", ".join(IMPORTERS)
-        raise BadInput(f"{material.where}: no known format of claim{trouble}; name one with --format: {known}")
+        known, lacks = ", ".join(IMPORTERS), f"; {NO_KERNEL}" if material.python else ""
+        raise BadInput(f"{material.where}: no known format of claim{trouble}{lacks}; name one with --format: {known}")
     return found
 
 
@@ -101,6 +115,9 @@ def lines(imported: Imported, folder: Path, sources: Sequence[Path] = ()) -> lis
     said += [f"  original/{one.file}: {len(one.data):,} bytes, sha256 {one.sha256[:16]}…" for one in imported.originals]
     said += [f"  {one}" for one in imported.figures]
     said += [f"  chosen: {choice}" for choice in imported.choices]
+    said += [f"  not found: {one}" for one in imported.unplaced]
+    more = f", and {len(imported.left) - MOST_NAMED:,} more" if len(imported.left) > MOST_NAMED else ""
+    said += [f"  left out: {', '.join(imported.left[:MOST_NAMED])}{more}"] if imported.left else []
     said += [f"  missing: {one}" for one in imported.missing if not one.essential]
     said += [f"  MISSING, no audit without it: {one}" for one in imported.missing if one.essential]
     if imported.auditable:

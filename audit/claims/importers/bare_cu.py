@@ -12,6 +12,7 @@ from dataclasses import replace
 from pathlib import PurePosixPath
 
 from audit.claims.importers import (
+    destinations,
     entries,
     facts,
     joined,
@@ -78,7 +79,9 @@ def read(material: Material, given: facts.Given) -> facts.Imported:
         missing=(facts.NO_COST, facts.NO_FIGURES, _NO_FLAGS, *([] if bound else [_NO_BINDING])),
         choices=(f"entry: {bound[0]}, the first of {len(bound)} bound functions",) if len(bound) > 1 else (),
     )
-    return with_reference(imported, material)
+    found = with_reference(imported, material)
+    kernel_parameters = destinations.of_cuda(data.decode(), bound[0]) if bound else None
+    return destinations.with_destination(found, kernel_parameters, stated(found))
 
 
 def with_reference(imported: facts.Imported, material: Material) -> facts.Imported:
@@ -91,6 +94,14 @@ def with_reference(imported: facts.Imported, material: Material) -> facts.Import
     return _with_task(
         imported, task, text, _beside(material, task.published_as, frozenset({imported.provenance, task.published_as}))
     )
+
+
+def stated(imported: facts.Imported) -> ast.FunctionDef | None:
+    """Return the function that a claim of `with_reference` is held to; None where no task was found."""
+    task = next((one for one in imported.originals if one.file == FILE), None)
+    if task is None or imported.reference is None:
+        return None
+    return PythonText(task.data, where=task.published_as).functions.get(imported.reference.options["function"])
 
 
 def _no_task(material: Material) -> facts.Missing:

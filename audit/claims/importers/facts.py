@@ -196,6 +196,8 @@ class Imported:
     missing: tuple[Missing, ...] = ()
     choices: tuple[str, ...] = ()  # of the importer, in words; each can be changed in `claim.toml`
     rejected: tuple[str, ...] = ()  # rows of the same file that could not be read, a sentence each, and their count
+    unplaced: tuple[str, ...] = ()  # includes in quotes of files that were not given, each with its place
+    left: tuple[str, ...] = ()  # source files that were given and are no part of the claim
 
     @property
     def auditable(self) -> bool:

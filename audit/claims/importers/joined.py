@@ -6,6 +6,7 @@ import posixpath
 import re
 from collections.abc import Mapping, Sequence
 
+from audit.claims.importers.facts import Claimed
 from audit.model.errors import BadInput
 from audit.review.cuda_source import parse
 from audit.review.token_scan import blanked
@@ -16,6 +17,12 @@ MOST_CHARACTERS = 4 << 20
 ADDED = "files joined into one: local includes in their place, other headers first, a comment before each file"
 _INCLUDE = re.compile(r'[ \t]*#[ \t]*include[ \t]*(?:"([^"\n]+)"|<([^>\n]+)>)')
 _QUOTED = re.compile(r'[ \t]*#[ \t]*include[ \t]*"[^"\n]+"')
+_PLACED = re.compile(r'^[ \t]*#[ \t]*include[ \t]*"([^"\n]+)"(?:[ \t]*// (\S+, line \d+)$)?', re.MULTILINE)
+_OF_A_TOOLKIT = re.compile(
+    r"(?:torch|ATen|c10|pybind11|cub|thrust|cuda|nv|cooperative_groups)/|(?:cu|nv|sm_|device_|vector_|driver_|math)\w*\.h"
+    r"|(?:cooperative_groups|mma|Python|std\w+|float|limits|assert|string|time|ctype|errno|omp)\.h|\w+$"
+)
+"""Headers of CUDA, of torch and of the language."""
 _ONCE = re.compile(r"[ \t]*#[ \t]*pragma[ \t]+once\b")
 _GUARD = re.compile(r"\s*(?://[^\n]*\s*|/\*.*?\*/\s*)*#[ \t]*(?:ifndef|if[ \t]+!)", re.DOTALL)
 _IF = re.compile(r"[ \t]*#[ \t]*if(?:ndef[ \t]+(\w+))?")
@@ -32,6 +39,13 @@ _BINDING = re.compile(r"\bPYBIND11_MODULE\s*\(")
 def binds(text: str) -> bool:
     """Return whether a source binds functions for Python."""
     return _BINDING.search(text) is not None
+
+
+def unplaced(claimed: Claimed | None) -> tuple[str, ...]:
+    """Return the includes in quotes of a claimed source that stand there still, but for those of a toolkit."""
+    text = claimed.data.decode(errors="replace") if claimed else ""
+    found = ((one[1], one[2] or f"line {text.count(chr(10), 0, one.start()) + 1}") for one in _PLACED.finditer(text))
+    return tuple(f'#include "{name}" ({place})' for name, place in found if not _OF_A_TOOLKIT.match(name))
 
 
 def used(files: Mapping[str, str], first: str, folders: Sequence[str] = ()) -> set[str]:
@@ -126,14 +140,18 @@ def _expanded(
         by = ", ".join(f"{other} in line {line}" for other, line in way)
         way_text = by and f", by way of {by}"
         raise BadInput(f"{name}: includes itself in line {first[1]}{way_text}, without a guard")
-    lines = [f"// {name}"]
+    lines, left = [f"// {name}"], False
     for number, line in enumerate(files[name].removeprefix("\ufeff").splitlines(), start=1):
+        inner = None if _ONCE.match(line) else _included(files, name, line, folders)
+        if inner is not None:
+            more = _expanded(files, inner, once, {**within, name: number}, folders)
+            lines, left = lines + (more or [""]), left or bool(more)
+            continue
+        lines += [f"// {name}, line {number}"] if left else []
+        left = False
         if _ONCE.match(line):
             once.add(name)
-            continue
-        inner = _included(files, name, line, folders)
-        if inner is not None:
-            lines += _expanded(files, inner, once, {**within, name: number}, folders)
+            lines.append("")
         else:
             lines.append(f"{line}  // {name}, line {number}" if _QUOTED.fullmatch(line) else line)
     return lines

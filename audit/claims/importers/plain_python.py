@@ -5,9 +5,19 @@ The file may import from others beside it, and `load` C++ and CUDA files; these 
 
 from __future__ import annotations
 
+import ast
 from dataclasses import replace
 
-from audit.claims.importers import bare_cu, joined, joined_python, loaded_files, module_task, python_text, solutions
+from audit.claims.importers import (
+    bare_cu,
+    destinations,
+    joined,
+    joined_python,
+    loaded_files,
+    module_task,
+    python_text,
+    solutions,
+)
 from audit.claims.importers.facts import NO_COST, NO_FIGURES, Claimed, Given, Imported, Original
 from audit.claims.importers.material import Material
 from audit.claims.importers.python_text import PythonText
@@ -47,16 +57,15 @@ def read(material: Material, given: Given) -> Imported:  # noqa: ARG001  # there
         missing=(NO_COST, NO_FIGURES),
     )
     found = bare_cu.with_reference(imported, material)
-    return replace(found, harness=Harness(keywords=_by_name(material.python[kernel.published_as], found)))
+    function, right = material.python[kernel.published_as].functions.get(ENTRY), bare_cu.stated(found)
+    found = replace(found, harness=Harness(keywords=_by_name(function, found, right)))
+    return destinations.with_destination(found, destinations.of_python(function), right)
 
 
-def _by_name(kernel: PythonText, found: Imported) -> tuple[str, ...]:
+def _by_name(function: ast.FunctionDef | None, found: Imported, right: ast.FunctionDef | None) -> tuple[str, ...]:
     """Return the names of the last arguments that the kernel takes by keyword alone."""
     options = found.reference.options if found.reference else {}
-    task = next((one for one in found.originals if one.file == bare_cu.FILE), None)
-    stated = PythonText(task.data, where=task.published_as).functions if task else {}
-    names = parameters(stated.get(options.get("function", "")))
-    return python_text.named_of_kernel(kernel.functions.get(ENTRY), options.get("keywords", ()), names)
+    return python_text.named_of_kernel(function, options.get("keywords", ()), parameters(right))
 
 
 def _loading(material: Material) -> bool:

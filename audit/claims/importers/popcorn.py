@@ -17,12 +17,12 @@ from dataclasses import dataclass, replace
 from pathlib import PurePath
 from typing import Any
 
-from audit.claims.importers import entries, facts, joined_python, module_task, popcorn_cases, published
+from audit.claims.importers import destinations, entries, facts, joined_python, module_task, popcorn_cases, published
 from audit.claims.importers.material import Material
 from audit.claims.importers.popcorn_cases import MAKER, REFERENCE
 from audit.claims.importers.python_text import PythonText
 from audit.model import Harness
-from audit.review.python_tree import imports, last_name
+from audit.review.python_tree import imports
 
 TAKES = (
     "`submission.py` with `custom_kernel(data)`, the leaderboard's `reference.py`, `task.yml`, `task.py`, `utils.py`"
@@ -164,7 +164,7 @@ def _with_task(
         else facts.Reference("data", options),
         shapes=shapes,
         tolerance=tolerance,
-        harness=Harness(destination=_destination(text), any_dtype=any_dtype),
+        harness=Harness(destination=destinations.of_tuple(text.functions.get(REFERENCE)), any_dtype=any_dtype),
         missing=(*imported.missing, *missing),
         choices=(*(parts.choices if parts else ()), *choices),
     )
@@ -181,24 +181,6 @@ _NO_REFERENCE = facts.essential(f"reference.py has no {REFERENCE}", "original/re
 _SEVERAL_GPUS = facts.essential("the task runs on several GPUs at once", "reference.py", "an audit has one GPU")
 _STAND_IN = "put it there as original/{}.py and name it in reference.py; until then its names mean nothing"
 _UTILS = facts.essential("the submission imports utils", "claimed.py", "give utils.py of the leaderboard too")
-
-
-def _destination(text: PythonText) -> int | None:
-    """Return the place in `data` of the result: a tensor that `ref_kernel` unpacks and never reads."""
-    reference = text.functions.get(REFERENCE)
-    for node in ast.walk(reference) if reference is not None else ():
-        if isinstance(node, ast.Assign) and isinstance(node.targets[0], ast.Tuple) and isinstance(node.value, ast.Name):
-            unpacked = [last_name(one) for one in node.targets[0].elts]
-            uses = sorted(
-                (each.lineno, isinstance(each.ctx, ast.Store), each.id)  # a line reads before it binds
-                for each in ast.walk(reference or node)
-                if isinstance(each, ast.Name) and each.lineno > node.lineno
-            )
-            for place, name in enumerate(unpacked):
-                binds = [store for _, store, used in uses if used == name]
-                if name and name != "_" and (not binds or binds[0]):
-                    return place
-    return None
 
 
 def _imports(text: PythonText) -> set[str]:

@@ -12,12 +12,15 @@ from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 
 from audit import claims
+from audit.claims import places
 from audit.claims.importers import entries
 from audit.claims.importers.facts import Claimed, Figure, Imported
 from audit.model import Harness, sanitizer
 from audit.model.errors import BadInput
 
 NAME = re.compile(r"[a-z0-9_]+")
+MOST_ROWS = 6
+"""Ranges of lines that a claim's note lists."""
 NOT_STATED, UNKNOWN = "not told by the source", "unknown"
 
 
@@ -106,6 +109,7 @@ def _top(imported: Imported, name: str) -> str:
 def _source(imported: Imported) -> str:
     kernel = imported.claimed
     added = f" The audit adds to {kernel.file}: {kernel.added}." if kernel and kernel.added else ""
+    added += _lines(kernel, imported) if kernel else ""
     note = (
         f"imported ({imported.format}) from {imported.provenance}; original/ holds every source byte for byte.{added}"
     )
@@ -118,6 +122,15 @@ def _source(imported: Imported) -> str:
         "note": note,
     }
     return _table("[source]", {key: quoted(value) for key, value in keys.items()})
+
+
+def _lines(kernel: Claimed, imported: Imported) -> str:
+    """Return where the lines of the claimed source stood; empty where they have the numbers of the original."""
+    kept = [one for one in imported.originals if one.file.endswith(claims.SOURCES)]
+    originals = {one.published_as: one.data.decode(errors="replace") for one in kept}
+    rows = places.ranges(places.of(kernel.data.decode(errors="replace"), originals))
+    more = f"; {len(rows) - MOST_ROWS} more ranges" if len(rows) > MOST_ROWS else ""
+    return f" Lines of {kernel.file}: {'; '.join(rows[:MOST_ROWS])}{more}." if rows else ""
 
 
 def _harness(harness: Harness) -> str:

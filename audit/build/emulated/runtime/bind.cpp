@@ -94,7 +94,8 @@ bool fail(cuemu_failure* failure, const char* kind, const std::string& message) 
 }
 
 // The values in the order of the parameters; throws WrongArgument where a name or a value is missing or too much.
-std::vector<cuemu_value> arranged(const Function& function, const cuemu_request& request) {
+// `converting`: tensors may stand for floats too.
+std::vector<cuemu_value> arranged(const Function& function, const cuemu_request& request, bool converting) {
   if (request.positional > function.parameters) throw WrongArgument("too many arguments");
   std::vector<cuemu_value> values(function.parameters);
   std::vector<bool> given(function.parameters, false);
@@ -111,20 +112,29 @@ std::vector<cuemu_value> arranged(const Function& function, const cuemu_request&
     if (!given[i] && function.named[i].has_default) set(i, function.named[i].fallback);
   for (std::size_t i = 0; i < values.size(); i++)
     if (!given[i]) throw WrongArgument("argument " + std::to_string(i + 1) + " is missing");
+  for (cuemu_value& value : values)
+    if (value.kind == kTensor) value.count = converting ? 2 : 1;
   return values;
 }
 
+// As pybind11 picks: the first overload that takes the values as they are, else the first that converts them.
 bool call_first_that_fits(const Module& module, const cuemu_request& request, cuemu_value* result,
                           cuemu_failure* failure) {
+  std::vector<const Function*> overloads;
+  for (const Function& function : module.functions)
+    if (function.name == request.function) overloads.push_back(&function);
   std::string misfits;
-  for (const Function& function : module.functions) {
-    if (function.name != request.function) continue;
-    try {
-      *result = function.caller(function.held, arranged(function, request).data());
-      return true;
-    } catch (const WrongArgument& error) {
-      misfits += std::string(misfits.empty() ? "" : "; ") + error.what();
+  for (bool converting = overloads.size() == 1;; converting = true) {
+    misfits.clear();
+    for (const Function* function : overloads) {
+      try {
+        *result = function->caller(function->held, arranged(*function, request, converting).data());
+        return true;
+      } catch (const WrongArgument& error) {
+        misfits += std::string(misfits.empty() ? "" : "; ") + error.what();
+      }
     }
+    if (converting) break;
   }
   return fail(failure, "TypeError", std::string(request.function) + "(): incompatible function arguments: " + misfits);
 }
@@ -179,6 +189,14 @@ CUEMU_EXPORT cuemu_value cuemu_new_list(Kind kind, std::size_t count) {
 
 CUEMU_EXPORT void cuemu_wrong_argument(const char* expected) {
   throw WrongArgument(std::string("expected ") + expected);
+}
+
+CUEMU_EXPORT cuemu_value cuemu_number(const cuemu_value* value, std::size_t least) {
+  if (value->kind != kTensor || value->count < least) return *value;
+  const at::Tensor tensor = Convert<at::Tensor>::from(*value);
+  if (!tensor.defined() || tensor.numel() != 1 || tensor.is_complex()) return *value;
+  if (tensor.is_floating_point()) return {kReal, 0, tensor.item<double>(), nullptr, nullptr, 0, nullptr};
+  return {kInteger, tensor.item<std::int64_t>(), 0, nullptr, nullptr, 0, nullptr};
 }
 
 // Names and docstrings for Python; null past the end.

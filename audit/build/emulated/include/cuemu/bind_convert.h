@@ -35,7 +35,8 @@ struct Convert<bool> {
 
 template <class T>
 struct Convert<T, std::enable_if_t<std::is_integral_v<T> && !std::is_same_v<T, bool>>> {
-  static T from(const cuemu_value& value) {
+  static T from(const cuemu_value& given) {
+    const cuemu_value value = cuemu_number(&given, 1);
     need(value, value.kind == kInteger || value.kind == kBool, "an int");
     need(value, static_cast<std::int64_t>(static_cast<T>(value.integer)) == value.integer, "an int of fewer bits");
     return static_cast<T>(value.integer);
@@ -47,8 +48,9 @@ struct Convert<T, std::enable_if_t<std::is_integral_v<T> && !std::is_same_v<T, b
 
 template <class T>
 struct Convert<T, std::enable_if_t<std::is_floating_point_v<T>>> {
-  static T from(const cuemu_value& value) {
-    need(value, value.kind == kReal || value.kind == kInteger, "a float");
+  static T from(const cuemu_value& given) {
+    const cuemu_value value = cuemu_number(&given, 2);
+    need(value, value.kind == kReal || value.kind == kInteger || value.kind == kBool, "a float");
     return value.kind == kReal ? static_cast<T>(value.real) : static_cast<T>(value.integer);
   }
   static cuemu_value to(T number) { return {kReal, 0, static_cast<double>(number), nullptr, nullptr, 0, nullptr}; }

@@ -11,7 +11,7 @@ struct cuemu_value {
   double real;
   void* tensor;  // c10::TensorImpl*, borrowed in arguments, owned in results
   const char* text;
-  std::size_t count;  // of items, or of bytes of text
+  std::size_t count;  // of items, or of bytes of text; of a tensor: 1 may stand for an int, 2 for a float too
   cuemu_value* items;
 };
 }
@@ -33,6 +33,8 @@ cuemu::Function* cuemu_add_function(cuemu::Module* module, const char* name, std
 void cuemu_name_parameter(cuemu::Function* function, const char* name, const cuemu_value* fallback);  // or null
 void cuemu_describe_function(cuemu::Function* function, const char* doc);
 cuemu_value cuemu_new_list(cuemu::Kind kind, std::size_t count);
+// The one number of a tensor whose count is at least that; any other value as it is.
+cuemu_value cuemu_number(const cuemu_value* value, std::size_t least);
 // The value does not fit the parameter; another overload may fit.
 [[noreturn]] void cuemu_wrong_argument(const char* expected);
 }
