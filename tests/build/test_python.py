@@ -141,7 +141,10 @@ forward = module.f
 @pytest.mark.parametrize(
     ("cpp", "cuda"),
     [
-        ("#include <torch/extension.h>\\nlong f();", "long f() { return torch::cuda::getCurrentCUDAStream().id(); }"),
+        (
+            "#include <torch/extension.h>\\nlong f();",
+            "#include <ATen/cuda/CUDAContext.h>\\nlong f() { return torch::cuda::getCurrentCUDAStream().id(); }",
+        ),
         ("long g(); long f() { torch::cuda::synchronize(); return g(); }", "long g() { return 0; }"),
     ],
 )
