@@ -52,7 +52,7 @@ def main() -> None:
     options = parser.parse_args()
     if options.part == ["gpus"]:
         os.environ["AUDIT_CACHE"] = f"{options.scratch}/cache"
-        keep("h200_batch", gpus(options.scratch), seeds=(SEED,))
+        keep("two_gpus", gpus(options.scratch), seeds=(SEED,))
         return
     kept = RESULTS / "batch.json"
     values: dict[str, Any] = json.loads(kept.read_text(encoding="utf-8")) if kept.exists() else {}

@@ -139,7 +139,9 @@ def _at_claimed(target: Target, shape: Shape) -> Observed:
         return seen | {"access": access}
     blocks = WHOLE if seen["blocks"] == seen["blocks_run"] else BLOCKS
     seen |= _wrong_at_others(target, claimed_shape.cases_of, blocks=blocks)
-    return seen | ({"undefined": None} if access is not None else {})  # what a smaller shape shows is not of this one
+    if access is not None and "undefined" in seen:
+        seen["undefined"] = None  # what a smaller shape shows is not of this one
+    return seen
 
 
 def _wrong_at_others(target: Target, cases_of: Callable[..., Mapping[str, Case]], *, blocks: int) -> Observed:

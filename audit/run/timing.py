@@ -255,7 +255,7 @@ def by_do_bench(
             yield {"variant": name, "protocol": protocol.name, "samples_ms": taken}
 
 
-def evenly(samples: list[float], most: int = MOST_SAMPLES) -> list[float]:
-    """Return at most that many of the samples, evenly spaced, in milliseconds rounded to a nanosecond."""
-    step = max(1, -(-len(samples) // most))
+def evenly(samples: list[float]) -> list[float]:
+    """Return at most MOST_SAMPLES of the samples, evenly spaced, in milliseconds rounded to a nanosecond."""
+    step = max(1, -(-len(samples) // MOST_SAMPLES))
     return [round(sample, 6) for sample in samples[::step]]
