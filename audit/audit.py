@@ -274,9 +274,6 @@ class Audit(AbstractContextManager["Audit"]):
             say=self._progress.say,
             seed=self.seed,
             rounds=self._rounds,
-            process=self._opened.enter_context(
-                self._workers.shared(self._scratch, reads=[self.folder.reference.parent])
-            ),
         )
         session.prepare()
         return session

@@ -1,6 +1,6 @@
 """Prepare a timing session: a second set of inputs, compiled baselines, and compiler caches.
 
-Importing torch.compile takes seconds, its search for the fastest code minutes. A session gets a copy of compiler caches
+torch.compile's search for the fastest code takes minutes. A session gets a copy of compiler caches
 in its own folder: one that loads claimed code never writes to the user's cache. The results of torch.compile are stored
 from a process before it loads claimed code, one folder for each reference, shape, torch and GPU; the cache of a `.py`
 variant belongs to its session alone.
@@ -26,7 +26,7 @@ from audit.model import Finding, Shape
 from audit.model.errors import BadInput
 from audit.probes.cases import Case
 from audit.probes.variations import LIMIT_S
-from audit.run.pool import Reply, SharedProcess, Workers
+from audit.run.pool import Reply, Workers
 from audit.run.requests import Cases
 from audit.run.timing_requests import Compiled
 from audit.sandbox import limits
@@ -59,14 +59,13 @@ class Ready:
     store: Path | None = None
 
 
-def compile_ahead(process: Workers | SharedProcess, *, reference: Path, shape: Shape, inputs: Path) -> Ready:
+def compile_ahead(workers: Workers, *, reference: Path, shape: Shape, inputs: Path) -> Ready:
     """Compile each of `AHEAD` for this reference, shape, torch and GPU, or load it from the store.
 
-    A shared process has then imported the compiler for its later sessions. max-autotune times candidates while it
-    compiles: with other work on the GPU it may choose a slower one.
+    max-autotune times candidates while it compiles: with other work on the GPU it may choose a slower one.
     """
     store = _store(reference, shape)
-    with session_folders(process, scratch=inputs.parent) as (results, caches):
+    with session_folders(inputs.parent) as (results, caches):
         request = Compiled(
             reference=reference,
             inputs=(inputs,),
@@ -76,7 +75,7 @@ def compile_ahead(process: Workers | SharedProcess, *, reference: Path, shape: S
             folder=results,
             caches=caches,
         )
-        reply = process.call(request, limit_s=COMPILE_LIMIT_S)
+        reply = workers.call(request, limit_s=COMPILE_LIMIT_S)
         names = tuple(event["loaded"] for event in reply.events if "loaded" in event)
         missing = [name for name in AHEAD if name not in names]
         if not missing:
@@ -99,23 +98,18 @@ INDUCTOR = "inductor"
 
 
 @contextmanager
-def session_folders(process: Workers | SharedProcess, *, scratch: Path) -> Iterator[tuple[Path, Path]]:
-    """Yield the folders of a session's files and of its compiler caches, in `scratch` for a fresh process."""
-    if isinstance(process, SharedProcess):
-        with TemporaryDirectory(dir=process.results) as results:
-            yield Path(results), process.caches
-        return
+def session_folders(scratch: Path) -> Iterator[tuple[Path, Path]]:
+    """Yield the folders in `scratch` of a session's files and of its compiler caches."""
     with TemporaryDirectory(dir=scratch) as results, TemporaryDirectory(dir=scratch) as caches:
         yield Path(results), Path(caches)
 
 
 def load_cache(store: Path | None, caches: Path) -> Path:
-    """Return torch.compile's cache of this session, filled from the store if it is new."""
+    """Return torch.compile's cache of this session, filled from the store."""
     own = caches / INDUCTOR
-    if not own.is_dir():
-        own.mkdir()
-        if store is not None and is_whole(store):
-            copy_files(store / INDUCTOR, own)
+    own.mkdir()
+    if store is not None and is_whole(store):
+        copy_files(store / INDUCTOR, own)
     return own
 
 
@@ -132,9 +126,8 @@ def with_private_caches(name: str, settings: DeviceSettings, caches: Path) -> De
     values = dict(settings.environment)
     for variable in FOLDERS.keys() & values.keys():
         own = caches / name / FOLDERS[variable]
-        if not own.is_dir():
-            own.mkdir(parents=True)
-            copy_files(Path(values[variable]), own)
+        own.mkdir(parents=True)
+        copy_files(Path(values[variable]), own)
         values[variable] = str(own)
     return settings.model_copy(update={"environment": values})
 

@@ -20,7 +20,7 @@ from audit.model import Claim, Finding, Measurement
 from audit.probes.answer import not_sent
 from audit.probes.cases import Case
 from audit.run import timing_requests
-from audit.run.pool import Reply, SharedProcess, Workers
+from audit.run.pool import Reply, Workers
 
 TIMING_LIMIT_S = 240.0
 BUDGET_S, BRIEF_S = 3.0, 1.0
@@ -42,8 +42,7 @@ class Times:
 
 @dataclass
 class Session:
-    """The parts of an audit that timing needs; `process` runs `prepare` and then the ladder, and without it each gets a
-    fresh process and imports the compiler."""
+    """The parts of an audit that timing needs; each of its requests gets a fresh process."""
 
     claim: Claim
     reference: Path
@@ -53,7 +52,6 @@ class Session:
     seed: int = 0  # decides the orders and which outputs are kept
     rounds: int | None = None  # the least number of blocks; None for the default
     ready: prepared.Ready | None = None  # the compiled baselines; None has `prepare` make them
-    process: SharedProcess | None = None
     until: float = math.inf  # ends a process that takes interleaved times, by the monotonic clock
     _others: tuple[Case, ...] = ()  # of the same shape, through which the inputs rotate
     known: tuple[Measurement, ...] = ()  # of earlier calls
@@ -67,7 +65,7 @@ class Session:
         self.rotate()
         if self.ready is None:
             self.ready = prepared.compile_ahead(
-                self.process or self.workers, reference=self.reference, shape=self.case.shape, inputs=self.case.inputs
+                self.workers, reference=self.reference, shape=self.case.shape, inputs=self.case.inputs
             )
             self._findings += self.ready.findings
 
@@ -127,7 +125,7 @@ class Session:
 
     def _alone(self, name: str, built: BuiltVariant, reported_ms: float | None) -> Reply:
         ours = name.startswith(PREFIX)
-        with prepared.session_folders(self.workers, scratch=self.case.inputs.parent) as (results, caches):
+        with prepared.session_folders(self.case.inputs.parent) as (results, caches):
             request = timing_requests.Alone(
                 reference=self.reference,
                 variants=() if ours else (self._loadable(name, built, caches),),
@@ -143,7 +141,7 @@ class Session:
 
     def unverified(self, name: str, built: BuiltVariant) -> None:
         """Time a kernel under the published protocols, alone in a process."""
-        with prepared.session_folders(self.workers, scratch=self.case.inputs.parent) as (results, caches):
+        with prepared.session_folders(self.case.inputs.parent) as (results, caches):
             request = timing_requests.Published(
                 reference=self.reference,
                 variants=(self._loadable(name, built, caches),),
@@ -183,9 +181,7 @@ class Session:
         """Run one session, see `interleaved`; return the callable whose first call ended the process, if one did."""
         every = self.ready.names if self.ready else prepared.AHEAD
         ready = [one for one in every if baselines is None or one in baselines]
-        # The profiler's hooks stay in the process of a session: no second one may run there.
-        process = self.process if name == LADDER and self.process else self.workers
-        with prepared.session_folders(process, scratch=self.case.inputs.parent) as (folder, caches):
+        with prepared.session_folders(self.case.inputs.parent) as (folder, caches):
             store = self.ready.store if self.ready else None
             cases = [self.case, *self._others]
             request = timing_requests.Interleaved(
@@ -211,7 +207,7 @@ class Session:
                 published=() if brief else published(timed_mean=baselines is None and self.claim.protocol.timed_mean),
                 ceilings=baselines is None,
             )
-            reply = process.call(request, limit_s=max(1.0, min(TIMING_LIMIT_S, self.until - time.monotonic())))
+            reply = self.workers.call(request, limit_s=max(1.0, min(TIMING_LIMIT_S, self.until - time.monotonic())))
             before = len(self._measurements)
             self._keep(reply, name, what=name)
             kept = [event for event in reply.events if "file" in event or "no_tensor" in event]

@@ -82,7 +82,9 @@ def use_disk_cache(own: Path, *, workers: int) -> None:
     """
     shown = Path(namespaces.CACHES) / own.name
     os.environ["TORCHINDUCTOR_CACHE_DIR"] = str(shown if shown.is_dir() else own.with_name(f"{own.name}-anew"))
-    os.environ["TORCHINDUCTOR_COMPILE_THREADS"] = str(workers if policy.settings_are_closed() else 1)
+    from torch._inductor import config
+
+    config.compile_threads = workers if policy.settings_are_closed() else 1
 
 
 def graph(function: Callable[..., Any], sets: list[Inputs]) -> Indexed:

@@ -25,6 +25,7 @@ from audit.run.oracle_cache import OracleCache
 from audit.run.requests import Folders, OracleRequest, Release
 from audit.run.results import Results
 from audit.run.supervisors import Supervisor, fork_server, release
+from audit.run.timing_requests import Timing
 from audit.run.wire import AnyRequest, ProtocolViolation
 
 SWITCH_S = 0.0005
@@ -86,6 +87,7 @@ class Workers:
         sys.setswitchinterval(SWITCH_S)
         self._cache = cache
         self._idle: queue.SimpleQueue[Supervisor] = queue.SimpleQueue()
+        self._timing: queue.SimpleQueue[Supervisor] | None = None
         self._interrupted = False
         self._fork_server = fork_server()
         self._replacing = threading.Lock()
@@ -119,14 +121,27 @@ class Workers:
 
     def _call(self, request: AnyRequest) -> Reply:
         self._stop_if_interrupted()
-        supervisor = self._idle.get()
+        idle = self._with_compiler() if isinstance(request, Timing) else self._idle
+        supervisor = idle.get()
         try:
             return _asked(supervisor, request)
         except WorkerFailed as error:
             supervisor = self.replacement(supervisor)
             return Reply("crashed", (), str(error))
         finally:
-            self._idle.put(supervisor)
+            idle.put(supervisor)
+
+    def _with_compiler(self) -> queue.SimpleQueue[Supervisor]:
+        """Return the queue of the one supervisor for timing, forked from a process that has imported torch.compile: as
+        its import takes seconds, the first timing request has it done once for all."""
+        with self._replacing:
+            if self._timing is None:
+                self._fork_server.import_compiler()
+                supervisor = self._fork_server.supervisor()
+                self._all.append(supervisor)
+                self._timing = queue.SimpleQueue()
+                self._timing.put(supervisor)
+        return self._timing
 
     def replacement(self, dead: Supervisor) -> Supervisor:
         """Return a new supervisor for one that was killed or stopped, as a session can do in a partial sandbox."""

@@ -61,6 +61,11 @@ class ForkServer:
         os.close(replied)
         return Supervisor(asks, replies)
 
+    def import_compiler(self) -> None:
+        """Have torch.compile imported before the next supervisor is forked."""
+        with suppress(OSError):  # over, as its next supervisor will show
+            self._channel.send(wire.COMPILER)
+
     def is_over(self) -> bool:
         """Return whether the process has ended."""
         return self._process.poll() is not None
@@ -115,8 +120,12 @@ HUGE_PAGES = "glibc.malloc.hugetlb=1"
 """A setting of glibc: large arrays take pages of 2 MiB, each of which is mapped once and not 512 times."""
 
 
+OF_THE_COMPILER = {"PYTORCH_NVML_BASED_CUDA_CHECK": "1", "TORCH_WARM_POOL": "0"}
+"""For the import of torch.compile: it makes no CUDA call and starts no process."""
+
+
 def _environment() -> dict[str, str]:
-    own = {"OMP_NUM_THREADS": "1", "GLIBC_TUNABLES": HUGE_PAGES, "AUDIT_CACHE": str(cache_folder())}
+    own = {"OMP_NUM_THREADS": "1", "GLIBC_TUNABLES": HUGE_PAGES, "AUDIT_CACHE": str(cache_folder()), **OF_THE_COMPILER}
     return {**scrubbed(os.environ), **own}
 
 

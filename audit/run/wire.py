@@ -28,8 +28,9 @@ from audit.run import requests, timing_requests
 
 LENGTH = struct.Struct("=Q")
 MOST_DESCRIPTORS = 4
-FORK, SETTLE = b"f", b"s"
-"""The judge's commands to the fork server: fork a supervisor for two descriptors; end all descendants."""
+FORK, SETTLE, COMPILER = b"f", b"s", b"c"
+"""The judge's commands to the fork server: fork a supervisor for two descriptors; end all descendants; import
+torch.compile."""
 RAISED = 70
 """The exit code of a process whose session raised an exception, after its traceback."""
 

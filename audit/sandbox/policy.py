@@ -115,7 +115,7 @@ def home_variables(home: str) -> dict[str, str]:
     """Return the variables that name a user's folders, all inside `home`."""
     inside = {"XDG_CACHE_HOME": ".cache", "XDG_CONFIG_HOME": ".config", "CUDA_CACHE_PATH": ".nv/ComputeCache"}
     own = {name: f"{home}/{folder}" for name, folder in inside.items()}
-    return {"HOME": home, "TMPDIR": home, "TEMP": home, "TMP": home, **own}
+    return {"HOME": home, "TRITON_HOME": home, "TMPDIR": home, "TEMP": home, "TMP": home, **own}
 
 
 _HOME = "home"

@@ -3,13 +3,11 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import cast
 
 import pytest
 
 from audit.build.settings import CudaPythonSettings, CudaSettings
 from audit.measure import prepared
-from audit.run.pool import Workers
 
 
 def test_only_files_and_folders_are_copied(tmp_path: Path) -> None:
@@ -73,7 +71,7 @@ def test_a_variants_own_caches_are_replaced_by_copies(tmp_path: Path) -> None:
 
 
 def test_a_fresh_process_gets_folders_that_go_with_its_session(tmp_path: Path) -> None:
-    with prepared.session_folders(cast(Workers, None), scratch=tmp_path) as (results, caches):
+    with prepared.session_folders(tmp_path) as (results, caches):
         assert results.is_dir() and caches.is_dir() and results != caches
     with pytest.raises(StopIteration):
         next(tmp_path.iterdir())

@@ -10,6 +10,7 @@ from typing import Any
 
 import pytest
 import torch
+from torch._inductor import config
 
 from audit import claims
 from audit.build.settings import CudaLibrary, CudaSettings
@@ -114,15 +115,15 @@ def test_what_was_compiled_ahead_is_loaded_while_precision_is_as_it_was_then(tmp
     assert (seen["baseline:compile"], seen["baseline:blocked"]) == ("none", "ieee")
 
 
-@pytest.mark.parametrize(("closed", "workers"), [(True, "4"), (False, "1")])
+@pytest.mark.parametrize(("closed", "workers"), [(True, 4), (False, 1)])
 def test_a_compiler_works_alone_where_its_helpers_would_get_no_gpu(
-    closed: bool, workers: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    closed: bool, workers: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("TORCHINDUCTOR_CACHE_DIR", "")  # both are put back after the test
-    monkeypatch.setenv("TORCHINDUCTOR_COMPILE_THREADS", "")
     monkeypatch.setattr(policy, "settings_are_closed", lambda: closed)
-    callables.use_disk_cache(tmp_path / "inductor", workers=4)
-    assert os.environ["TORCHINDUCTOR_COMPILE_THREADS"] == workers
+    with config.patch(compile_threads=0):
+        callables.use_disk_cache(tmp_path / "inductor", workers=4)
+        assert config.compile_threads == workers
     assert Path(os.environ["TORCHINDUCTOR_CACHE_DIR"]).parent == tmp_path
 
 
