@@ -48,11 +48,12 @@ def main() -> None:
     parser = argparse.ArgumentParser(description="audit batch against one audit at a time, and killed twenty times")
     parser.add_argument("part", nargs="*", default=["speed", "kills"], help="speed, kills or gpus; speed and kills")
     parser.add_argument("--scratch", type=Path, help="where gpus keeps its builds and rounds")
+    parser.add_argument("--claims", type=int, default=CLAIMS, help="that gpus asks; 24")
     parser.add_argument("--rounds", type=int, default=ROUNDS, help="of every way, of which the fastest counts")
     options = parser.parse_args()
     if options.part == ["gpus"]:
         os.environ["AUDIT_CACHE"] = f"{options.scratch}/cache"
-        keep("two_gpus", gpus(options.scratch), seeds=(SEED,))
+        keep("two_gpus", gpus(options.scratch, claims=options.claims), seeds=(SEED,))
         return
     kept = RESULTS / "batch.json"
     values: dict[str, Any] = json.loads(kept.read_text(encoding="utf-8")) if kept.exists() else {}
@@ -70,9 +71,9 @@ def main() -> None:
             keep("batch", values, seeds=(SEED,))
 
 
-def generate(folder: Path, *, remark: str) -> list[Path]:
+def generate(folder: Path, *, remark: str, most: int = CLAIMS) -> list[Path]:
     """The claim folders, one kernel each, none compiled before under that remark."""
-    return [_claim(folder / f"claim_{number:02d}", *pair, remark) for number, pair in enumerate(_kernels())]
+    return [_claim(folder / f"claim_{number:02d}", *pair, remark) for number, pair in enumerate(_kernels()[:most])]
 
 
 def _kernels() -> list[tuple[Path, str]]:
@@ -115,11 +116,11 @@ def speed(scratch: Path, *, rounds: int) -> dict[str, Any]:
     return {"rounds": done, "best_seconds": best, "times_the_throughput_of": ratios}
 
 
-def gpus(scratch: Path) -> dict[str, Any]:
+def gpus(scratch: Path, *, claims: int) -> dict[str, Any]:
     """Seconds of a batch on one GPU and on two, with every build made before by a batch that is not counted."""
     folder, done = scratch / "claims", scratch / "rounds.json"
     if not folder.exists():
-        generate(folder, remark="one GPU and two")
+        generate(folder, remark="one GPU and two", most=claims)
     batch(folder, scratch / "builds", "--resume", "--gpus", "0,1", device="cuda")
     rounds: dict[str, dict[str, Any]] = json.loads(done.read_bytes()) if done.exists() else {}
     for numbers in ("0,1", "0"):
@@ -132,7 +133,7 @@ def gpus(scratch: Path) -> dict[str, Any]:
         done.write_text(json.dumps(rounds), encoding="utf-8")
         print(numbers, rounds[numbers], flush=True)
     ratio = round(rounds["0"]["seconds"] / rounds["0,1"]["seconds"], 2)
-    return {"claims": CLAIMS, "gpus": rounds, "two_gpus_times_one": ratio}
+    return {"claims": claims, "gpus": rounds, "two_gpus_times_one": ratio}
 
 
 def _verdicts(out: Path) -> dict[str, int]:

@@ -120,12 +120,12 @@ HUGE_PAGES = "glibc.malloc.hugetlb=1"
 """A setting of glibc: large arrays take pages of 2 MiB, each of which is mapped once and not 512 times."""
 
 
-OF_THE_COMPILER = {"PYTORCH_NVML_BASED_CUDA_CHECK": "1", "TORCH_WARM_POOL": "0"}
-"""For the import of torch.compile: it makes no CUDA call and starts no process."""
+NO_POOL = {"TORCH_WARM_POOL": "0"}
+"""The import of torch.compile starts no processes."""
 
 
 def _environment() -> dict[str, str]:
-    own = {"OMP_NUM_THREADS": "1", "GLIBC_TUNABLES": HUGE_PAGES, "AUDIT_CACHE": str(cache_folder()), **OF_THE_COMPILER}
+    own = {"OMP_NUM_THREADS": "1", "GLIBC_TUNABLES": HUGE_PAGES, "AUDIT_CACHE": str(cache_folder()), **NO_POOL}
     return {**scrubbed(os.environ), **own}
 
 
