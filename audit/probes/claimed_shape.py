@@ -38,6 +38,8 @@ MOST_BYTES = 1 << 30
 """The most bytes of the claimed shape's inputs."""
 MOST_BYTES_OF_OTHERS = MOST_BYTES // 4
 """The most bytes of inputs for which other inputs are asked too: each set needs several right results."""
+MOST_BYTES_OF_DISTRIBUTIONS = MOST_BYTES // 16
+"""The same for a distribution, each of which a process of its own makes: 256 MiB took it over 30 s."""
 
 
 @dataclass(frozen=True)
@@ -144,7 +146,7 @@ def cases_of(target: Target, *, distribution: str | None = None) -> dict[str, Ca
     """Return the claimed shape's cases, made once an audit: `own`, and those of `oracle.OTHERS` or of a distribution.
     Raises Unsupported: the inputs are too large, or the result takes too long."""
     shape = target.claim.shapes.claimed
-    if (size := _described(target, [shape])[0][1]) > MOST_BYTES:
+    if (size := _described(target, [shape])[0][1]) > (MOST_BYTES_OF_DISTRIBUTIONS if distribution else MOST_BYTES):
         raise Unsupported(f"inputs of {size:,} bytes, which the claimed shape has")
     return made_once(target, shape, distribution, others=size <= MOST_BYTES_OF_OTHERS, scope="claimed")
 

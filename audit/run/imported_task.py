@@ -84,7 +84,10 @@ class Task:
         return self._drawn(shape, 0)
 
     def work(self, shape: Sizes) -> int | None:
-        """Return the work of one call, inputs included, see `work.counted`; None where the file raises."""
+        """Return the work of one call, inputs included, see `work.counted`: `estimated_work` where there is one, else by
+        running it; None where the file raises."""
+        if (estimated := self.estimated_work(shape)) is not None:
+            return estimated
         with torch.random.fork_rng(devices=[]), torch.no_grad(), as_on_a_gpu():
             return counted(lambda: self._computed(self._drawn(shape, 0), double=False))
 
