@@ -84,7 +84,7 @@ class Task:
         return self._drawn(shape, 0)
 
     def work(self, shape: Sizes) -> int | None:
-        """Return the work of one call, inputs included, see `work.counted`: `estimated_work` where there is one, else by
+        """Return the work of one call, inputs included, see `work.counted`: `estimated_work` if there is one, else by
         running it; None where the file raises."""
         if (estimated := self.estimated_work(shape)) is not None:
             return estimated

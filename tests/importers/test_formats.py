@@ -14,7 +14,7 @@ import pytest
 from audit import claims
 from audit.apps import cli
 from audit.claims import importers
-from audit.claims.importers import writer
+from audit.claims.importers import entries, writer
 from audit.claims.importers.facts import Given, Imported
 from audit.claims.importers.material import Material
 from audit.model import Harness
@@ -136,7 +136,7 @@ def test_importing_never_loads_torch(tmp_path: Path) -> None:
     folder = published.write(tmp_path / "source", **published.FORMATS["kernelbench"])
     code = (
         "import sys; from pathlib import Path; "
-        "from audit.claims import importers; from audit.claims.importers import writer; "
+        "from audit.claims import importers; from audit.claims.importers import entries, writer; "
         "writer.write(importers.read([Path(sys.argv[1])]), Path(sys.argv[2])); "
         "sys.exit(bool({'torch', 'pandas', 'pyarrow'} & set(sys.modules)))"
     )
@@ -195,6 +195,17 @@ def test_the_only_function_that_returns_tensors_is_bound(text: str, bound: str |
     assert found.claimed is not None
     assert found.claimed.entry == (bound or "forward")
     assert (f"&{bound});" in found.claimed.data.decode()) is found.auditable is (bound is not None)
+
+
+MACRO = "#define TEXT(name) #name\n#define BIND(name) \\\n  m.def({}, &name, {});\n"
+MODULE = "PYBIND11_MODULE(TORCH_EXTENSION_NAME, m) { BIND(scaled) BIND(twice) }\n"
+
+
+@pytest.mark.parametrize("text", ["#name", "TEXT(name)"])
+def test_functions_that_a_macro_binds_are_bound(text: str) -> None:
+    source = published.KERNEL + published.RETURNING + HELPER + MACRO.format(text, text) + MODULE
+    assert entries.bound(source) == ["scaled", "twice"]
+    assert entries.bound(source.replace("m.def(", "m.def(PREFIX ")) == []
 
 
 def test_a_folder_is_not_overwritten(tmp_path: Path) -> None:

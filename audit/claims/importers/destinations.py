@@ -51,14 +51,17 @@ def with_destination(
 def chosen(kernel: Sequence[Parameter], right: FunctionNode) -> int | None:
     """Return the one parameter that can hold the result; None where several or none can.
 
-    Those that are not constant come before others, and of these those that the reference does not read, by their usual
-    names where they are several. One that the reference reads needs such a name, and another only a plain one.
+    The one that the reference itself writes into is it. Else those that are not constant come before others, and of
+    these those that the reference does not read, by their usual names where they are several. One that the reference
+    reads needs such a name, and another only a plain one.
     """
     names = parameters(right)
     if len(names) != len(kernel):
         return None
     held = [place for place, one in enumerate(kernel) if one.holds]
     places = [place for place in held if not kernel[place].constant] or held
+    if len(filled := [place for place in places if names[place] in _filled(right)]) == 1:
+        return filled[0]
     free = unread(right, names)
     unused = [place for place in places if names[place] in free]
     known = PLAIN if not unused and len(places) > 1 else USUAL
@@ -93,6 +96,19 @@ def unread(function: ast.AST, names: Iterable[str], *, behind: int = 0) -> set[s
     return {name for name in names if first.get(name, True)}
 
 
+def _filled(function: ast.AST) -> set[str]:
+    """Return the names of which a function fills all elements: `name.copy_(...)` or `name[:] = ...`."""
+    found: set[str] = set()
+    for node in ast.walk(function):
+        if isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute) and node.func.attr == "copy_":
+            found |= {node.func.value.id} if isinstance(node.func.value, ast.Name) else set()
+        for target in node.targets if isinstance(node, ast.Assign) else ():
+            if isinstance(target, ast.Subscript) and isinstance(target.value, ast.Name):
+                whole = ast.unparse(target.slice) in (":", "...")
+                found |= {target.value.id} if whole else set()
+    return found
+
+
 def of_python(function: ast.FunctionDef | None) -> list[Parameter] | None:
     """Return the parameters of a function that returns nothing; None of any other."""
     if function is None or _returns(function):
@@ -106,15 +122,13 @@ def of_cuda(text: str, entry: str) -> list[Parameter] | None:
     code = source.code
     made_of = r"&?\s*(?P<name>[\w:]+)\s*[,)]|(?P<made>\[[^\]]*\]\s*\()"
     bound = re.search(rf'\bm\.def\(\s*"{re.escape(entry)}"\s*,\s*(?:{made_of})', code)
-    if bound is None:
-        return None
-    if bound["made"]:
+    if bound is not None and bound["made"]:
         opened = bound.end() - 1
         begun = source.masked.find("{", matching(source.masked, opened))
         body = source.masked[begun : matching(source.masked, begun)]
         nothing = "->" not in source.masked[opened:begun] and not re.search(r"\breturn\s+[^;\s]", body)
         return _listed(code, source.masked, opened) if nothing else None
-    name = bound["name"].rpartition("::")[2]
+    name = bound["name"].rpartition("::")[2] if bound is not None else entry  # what a macro binds has its own name
     for one in source.functions:
         head = source.masked[one.start : one.body_start]
         found = re.search(rf"\bvoid\s+(?:\w+::)*{name}\s*\(", head) if one.name.rpartition("::")[2] == name else None

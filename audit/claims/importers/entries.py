@@ -24,6 +24,13 @@ _GIVES_TENSORS = re.compile(
     re.MULTILINE,
 )
 
+_BINDS_ITS_ARGUMENT = re.compile(
+    r"^[ \t]*#[ \t]*define[ \t]+(?P<macro>\w+)\([ \t]*(?P<name>\w+)[ \t]*\)(?:\\\r?\n|[^\n])*?"
+    r"\bdef\(\s*(?:#\s*(?P=name)|\w+\(\s*(?P=name)\s*\))\s*,",
+    re.MULTILINE,
+)
+"""A macro that binds the function it is given under its own name."""
+
 
 def of_one_tuple(data: bytes, function: str) -> bytes:
     """Return a Python source whose function takes all its inputs as one tuple."""
@@ -58,8 +65,12 @@ def inline(text: str, *, cpp: str, name: str, functions: Sequence[str] | None, f
 
 
 def bound(text: str) -> list[str]:
-    """Return the functions that a CUDA source binds for Python, in order."""
-    return re.findall(r"\bm\.def\(\s*\"(\w+)\"", text)
+    """Return the functions that a CUDA source binds for Python, in order, also by a macro of its own."""
+    macros = "|".join(one["macro"] for one in _BINDS_ITS_ARGUMENT.finditer(text))
+    module = text.find("PYBIND11_MODULE") if macros else -1
+    used = re.compile(rf"\b(?:{macros})\(\s*(\w+)\s*\)").finditer(text, module) if module >= 0 else ()
+    found = {one.start(): one[1] for one in (*re.finditer(r"\bm\.def\(\s*\"(\w+)\"", text), *used)}
+    return [found[place] for place in sorted(found)]
 
 
 def unbound(text: str) -> str | None:
