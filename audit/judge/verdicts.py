@@ -153,8 +153,11 @@ def _processes(answers: Answers) -> str:
 
 
 def _no_defect(answers: Answers) -> Words:
+    hints = [one for one in answers.evidence.findings if one.outcome == "fail" and not one.fails_kernel]
+    fixed = ", ".join(_not_followed(hints))
+    right = f"right for the value that every draw of the task gives to {fixed}; with another the result does not follow"
     return Words(
-        reasons=("right in every question that was asked", *answers.result.reasons),
+        reasons=(right if fixed else "right in every question that was asked", *answers.result.reasons),
         confidence="medium",
         confidence_reason="every question that must be answered was; a test is no proof",
         scope="the result, at the shapes and on the devices asked; nothing about its speed",
@@ -165,10 +168,14 @@ def _no_defect(answers: Answers) -> Words:
 def _unread(findings: Sequence[Finding]) -> str | None:
     """Return the inputs with which nearly no element of the result moves, as the cause; the reasons have the numbers of
     those with which some do."""
-    dead = next((one for one in findings if one.probe == dead_inputs.NAME and one.fails_kernel), None)
-    inputs = objects(dead.evidence.get("inputs")) if dead else []
-    names = [NAMED.sub(r"input \1 (\2)", str(one["input"])) for one in inputs if dead_inputs.keeps_all(one)]
+    names = _not_followed([one for one in findings if one.fails_kernel])
     return f"The result does not follow {', '.join(names)}." if names else None
+
+
+def _not_followed(findings: Sequence[Finding]) -> list[str]:
+    dead = next((one for one in findings if one.probe == dead_inputs.NAME), None)
+    inputs = objects(dead.evidence.get("inputs")) if dead else []
+    return [NAMED.sub(r"input \1 (\2)", str(one["input"])) for one in inputs if dead_inputs.keeps_all(one)]
 
 
 NAMED_PLACES = "the kernel as audited, at the shapes, on the devices and in the builds named"

@@ -217,6 +217,20 @@ def test_an_input_with_which_many_elements_move_is_no_cause(record: Record, kept
     assert judge.judge(record.model_copy(update={"findings": (*RIGHT, dead)})).root_cause == cause
 
 
+@pytest.mark.parametrize(("kept", "limited"), [(1000, True), (58, False)])
+def test_a_constant_that_the_result_does_not_follow_limits_what_no_defect_says(
+    record: Record, kept: int, limited: bool
+) -> None:
+    row = {"input": "input_3_causal", "kind": "whole number", "right": False}
+    moves: dict[str, JsonValue] = {**row, "elements_moved": 1000, "elements_dead": kept}
+    dead = finding("dead_inputs", "fail", grade="hint", evidence={"inputs": [moves]})
+    others = [one for one in RIGHT if one.probe != "dead_inputs"]
+    verdict = judge.judge(record.model_copy(update={"findings": (*others, dead)}))
+    assert verdict.name == "no defect found"
+    assert ("gives to input 3 (causal); with another" in verdict.reasons[0]) == limited
+    assert (verdict.reasons[0] == "right in every question that was asked") != limited
+
+
 TF32 = "as rounding to TF32 or fp16 leaves"
 
 
