@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from audit.apps import cli
-from audit.apps.batch.items import Item, for_notebook
+from audit.apps.batch.items import Item, Reader
 from audit.apps.batch.parameters import Values
 from audit.model.errors import BadInput
 from tests.batch import tiny
@@ -17,7 +17,7 @@ from tests.batch import tiny
 def items(*places: object, common: Values | None = None) -> tuple[Item, ...]:
     with tempfile.TemporaryDirectory() as folder:
         notebook = tiny.notebook(Path(folder) / "n.ipynb")
-        return for_notebook([str(place) for place in places], notebook, common=common or {}).items
+        return Reader(notebook, common or {}, Path(folder)).read([str(place) for place in places]).items
 
 
 def test_every_form_of_a_collection(tmp_path: Path) -> None:
@@ -37,12 +37,12 @@ def test_every_form_of_a_collection(tmp_path: Path) -> None:
 
 
 def test_a_collection_is_called_as_its_places(tmp_path: Path) -> None:
-    notebook = tiny.notebook(tmp_path / "n.ipynb")
+    reader = Reader(tiny.notebook(tmp_path / "n.ipynb"), {}, tmp_path)
     for name in ("one", "two", "three", "four"):
         tiny.claim(tmp_path / "claims", name)
     places = [str(tmp_path / "claims" / name) for name in ("one", "two", "three", "four")]
-    assert for_notebook([str(tmp_path / "claims")], notebook, common={}).name == "claims"
-    assert for_notebook(places, notebook, common={}).name == "one, two, three and 1 more"
+    assert reader.read([str(tmp_path / "claims")]).name == "claims"
+    assert reader.read(places).name == "one, two, three and 1 more"
 
 
 def test_a_list_sets_parameters_and_names(tmp_path: Path) -> None:

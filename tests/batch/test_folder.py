@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from audit.apps.batch import notebooks, state
-from audit.apps.batch.items import Item, for_notebook
+from audit.apps.batch.items import Item, Reader
 from audit.apps.batch.run import Run, held
 from audit.apps.batch.state import Attempt, ItemState
 from audit.model import Record, Verdict, store
@@ -18,7 +18,7 @@ from tests.batch import tiny
 
 
 def run_of(tmp_path: Path, notebook: str = "n.ipynb", **values: str) -> Run:
-    found = for_notebook([str(tmp_path / "one")], tmp_path / notebook, common=dict(values))
+    found = Reader(tmp_path / notebook, dict(values), tmp_path).read([str(tmp_path / "one")])
     return Run(found, tmp_path / "out", resume=True, progress=Progress(io.StringIO()))
 
 

@@ -133,7 +133,7 @@ def test_a_full_disk_stops_the_batch_and_loses_nothing(
     asked = tiny.batch(*arguments, "--resume")
     printed, errors = asked.communicate(timeout=60)
     assert (asked.returncode, errors) == (0, "")
-    assert "1 of 2 finished before" in printed
+    assert "notebook 1 of 2 items" in printed
     assert {entry.state for entry in entries(small_disk / "out").values()} == {"finished"}
 
 
@@ -174,7 +174,7 @@ def test_an_interrupted_batch_goes_on_where_it_was(tmp_path: Path, capsys: pytes
     printed, _ = resumed.communicate(timeout=60)
     after = entries(tmp_path / "out")
     assert resumed.returncode == states.EXIT_CODES["timed out"]
-    assert "1 of 2 finished before" in printed
+    assert "notebook 1 of 2 items" in printed
     assert after["good1"] == before
     assert {name: entry.state for name, entry in after.items()} == {
         "good1": "finished",

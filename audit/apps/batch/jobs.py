@@ -139,7 +139,7 @@ def opened(
         place = ray_jobs.RayJobs(jobs=jobs, device=device)
         device = place.device
     else:
-        device, named = _here(device, gpus, jobs)
+        device, named = here(device, gpus, jobs)
         most = max(A_GPU * len(named), limits.jobs() // CORES_OF_AN_AUDIT) if named else limits.jobs() + 1
         place = LocalJobs(jobs=jobs or most, gpus=named, locks=out, held=lock)
     try:
@@ -148,8 +148,8 @@ def opened(
         place.close()
 
 
-def _here(asked: str, gpus: str | None, jobs: int | None) -> tuple[str, list[str]]:
-    """The device, and the GPUs to use where it is one."""
+def here(asked: str, gpus: str | None, jobs: int | None) -> tuple[str, list[str]]:
+    """The device of this machine, and the GPUs to use where it is one. Raises BadInput: one of them is not there."""
     reason = toolchain.missing()
     device = asked if asked != "auto" else "emulated" if reason else "cuda"
     if device == "emulated":

@@ -93,7 +93,7 @@ class Run:
         before stays."""
         state.write(self.state, self._out / STATE)
         for stage in stages:
-            needed = [item for item in self.collection.items if stage.needs(item, self.items[item.name])]
+            needed = [item for item in self.collection.items if self._is_due(item, stage)]
             waiting = sorted(needed, key=lambda item: -self.items[item.name].hints)
             began = time.monotonic()
             with self._progress.stage(stage.name):
@@ -106,12 +106,14 @@ class Run:
                 self.state = self.state.model_copy(update={"runs": (*self.state.runs, done)})
                 state.write(self.state, self._out / STATE)
 
+    def _is_due(self, item: Item, stage: Stage) -> bool:
+        known = self.items[item.name]
+        return item.known != known.last if item.known else stage.needs(item, known)
+
     def _ask(self, stage: Stage, items: Sequence[Item]) -> None:
-        rest = []
+        rest = [item for item in items if item.known is None]
         for item in items:
-            if item.known is None or item.known.stage != stage.name:
-                rest.append(item)
-            elif item.known != self.items[item.name].last:
+            if item.known is not None:
                 self._keep(item, item.known)
         for first in range(0, len(rest), stage.at_a_time):
             with stage.asking(self._out.resolve(), self.state.seed) as ask, ThreadPoolExecutor(stage.slots) as threads:
