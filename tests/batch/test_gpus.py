@@ -27,8 +27,8 @@ def test_each_gpu_has_one_user_at_a_time(tmp_path: Path, monkeypatch: pytest.Mon
     for name in NAMES:
         tiny.claim(tmp_path / "claims", name)
     items = Reader(notebook, {"seconds": 0.0}, tmp_path).read([str(tmp_path / "claims")])
-    with held(tmp_path / "out") as lock:
-        engine = LocalJobs(jobs=4, gpus=("0", "1"), locks=tmp_path / "out", held=lock)
+    with held(tmp_path / "out") as hold:
+        engine = LocalJobs(jobs=4, gpus=("0", "1"), locks=tmp_path / "out", held=hold.descriptor)
         printed = io.StringIO()
         lint = Answering("lint", {NAMES[-1]: "impossible time"})
         run = Run(items, tmp_path / "out", resume=False, progress=Progress(printed))

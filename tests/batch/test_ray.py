@@ -84,6 +84,6 @@ def test_no_cluster_where_one_is_named(
 
 
 def test_a_node_with_another_version_of_the_kit_is_told() -> None:
-    job = Job(notebook="", parameters="", executed="", log="", folder="", limit_s=1.0)
+    job = Job(notebook="", folder="", out="", limit_s=1.0)
     with pytest.raises(AuditError, match=r"the batch is run by 0\.0"):
         ray_jobs.audit_there(job, {}, {}, b"", "0.0")

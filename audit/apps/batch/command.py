@@ -83,12 +83,12 @@ def batch(  # noqa: PLR0913  # one argument an option
         common |= parameters.of_all(parameters_, parameters.defaults(notebook))
     collection = items.Reader(notebook, common, out / CLAIMS, gpu=gpu, unit=unit).read(places)
 
-    def work(run: Run, lock: int) -> None:
+    def work(run: Run, held: int | None) -> None:
         stages = _screening(jobs) if screen else ()
         if not in_full:
             run.run(stages)
             return
-        with opened(engine, device, gpus, jobs, out=out, lock=lock) as (place, used):
+        with opened(engine, device, gpus, jobs, out=out, held=held) as (place, used):
             run.collection = items.fitting(run.collection, used)
             run.run([*stages, Notebooks(out.resolve(), notebook.resolve(), used, timeout, place)])
 
@@ -105,7 +105,7 @@ def _screening(jobs: int | None) -> Sequence[Stage]:
 def _ran(
     collection: Collection,
     out: Path,
-    work: Callable[[Run, int], None],
+    work: Callable[[Run, int | None], None],
     *,
     resume: bool,
     about: dict[str, str],
@@ -115,7 +115,7 @@ def _ran(
 
     `work` asks about the items, given the run and the descriptor that holds its lock.
     """
-    with held(out) as lock:
+    with held(out) as hold:
         free = shutil.disk_usage(out).free
         if free < LEAST_FREE:
             there = f"{free >> 20} MB are free and an audit may need {LEAST_FREE >> 20}"
@@ -124,7 +124,7 @@ def _ran(
         write = partial(_summarise, run, out, about)
         with _terminated():  # until all is said: a signal may come twice
             try:
-                work(run, lock)
+                work(run, hold.descriptor)
             except KeyboardInterrupt:
                 write()
                 done = sum(one.state in ENDED for one in run.items.values())

@@ -26,7 +26,6 @@ from audit.apps.batch.state import EXECUTED, FULL, LOG, Attempt, End, ItemState,
 from audit.model import store
 from audit.model.errors import BadInput
 from audit.model.store import RECORD
-from audit.run import environment
 
 if TYPE_CHECKING:
     from audit.apps.batch.ray_jobs import RayJobs
@@ -56,10 +55,6 @@ class Notebooks:
         """Every item that no screening settled or left out, without a final record of its files."""
         return known.state not in ("settled", "left out") and not finished(item, known, self.out)
 
-    def where(self) -> str:
-        """See `Stage`."""
-        return environment.processor_and_cores()
-
     @contextmanager
     def asking(self, _out: Path, seed: int) -> Iterator[Callable[[Item], Attempt]]:
         """See `Stage`."""
@@ -69,23 +64,16 @@ class Notebooks:
         """Clears the item's folder, writes the notebook's parameters and runs it."""
         place = self.out / item.name
         try:
-            folder = str(item.made())
+            claim = str(item.made())
         except BadInput as error:
             return Attempt(stage=self.name, outcome="bad input", reasons=(str(error),))
         clear(item, self.out)
         device = self._device if item.values.get("device", "auto") == "auto" else item.values["device"]
-        given: parameters.Values = {"claim": folder, "device": device, "out": str(place), "interactive": False}
+        given: parameters.Values = {"claim": claim, "device": device, "out": str(place), "interactive": False}
         parameters.write({**common, **item.values, **given}, place / parameters.FILE)
         started = datetime.now(UTC).isoformat(timespec="milliseconds")
-        job = Job(
-            notebook=str(self._notebook),
-            parameters=str(place / parameters.FILE),
-            executed=str(place / EXECUTED),
-            log=str(place / LOG),
-            folder=str(self._notebook.parent),
-            limit_s=self._limit_s,
-        )
-        end = self._jobs.run(job)
+        asked, folder = str(self._notebook), str(self._notebook.parent)
+        end = self._jobs.run(Job(notebook=asked, folder=folder, out=str(place), limit_s=self._limit_s))
         return guarded(self.name, lambda: self._attempt(item, end)).model_copy(update={"started_utc": started})
 
     def _attempt(self, item: Item, end: End) -> Attempt:

@@ -26,7 +26,6 @@ from audit.probes import PROBES
 from audit.probes.own_reference import FAILS as OWN_REFERENCE
 from audit.report.progress import Progress
 from audit.review import hints
-from audit.run import environment
 from audit.run.oracle_cache import OracleCache
 from audit.run.pool import Workers
 from audit.run.requests import Cases
@@ -78,10 +77,6 @@ class Screen:
     def slots(self) -> int:
         """See `Stage`."""
         return self.jobs or limits.jobs()
-
-    def where(self) -> str:
-        """See `Stage`."""
-        return environment.processor_and_cores()
 
     def stop(self) -> None:
         """See `Stage`: the sessions of an item have limits of their own."""

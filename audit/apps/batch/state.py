@@ -57,13 +57,11 @@ class End(Frozen):
 
 
 class Job(Frozen):
-    """One attempt to run: a notebook, its parameters file, where its results, its log and its folder are."""
+    """One attempt to run: a notebook, the folder it works in, and the one with its parameters, for its results."""
 
     notebook: str
-    parameters: str
-    executed: str
-    log: str
     folder: str
+    out: str
     limit_s: float
     env: dict[str, str] = Field(default_factory=dict)
 
