@@ -14,7 +14,7 @@ from audit.apps.batch.state import Attempt, ItemState
 from audit.model import Record, Verdict, store
 from audit.model.errors import BadInput
 from audit.report.progress import Progress
-from tests.batch import tiny
+from tests.batch import made, tiny
 
 
 def run_of(tmp_path: Path, notebook: str = "n.ipynb", **values: str) -> Run:
@@ -34,7 +34,7 @@ def finished(run: Run) -> bool:
 @pytest.fixture
 def out(tmp_path: Path, record: Record) -> Path:
     """A batch whose one claim has finished."""
-    tiny.claim(tmp_path, "one")
+    made.claim(tmp_path, "one")
     tiny.notebook(tmp_path / "n.ipynb")
     run = run_of(tmp_path)
     run.run([])

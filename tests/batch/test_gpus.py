@@ -14,7 +14,7 @@ from audit.apps.batch.jobs import LocalJobs
 from audit.apps.batch.notebooks import Notebooks
 from audit.apps.batch.run import Run, held
 from audit.report.progress import Progress
-from tests.batch import tiny
+from tests.batch import made, tiny
 from tests.batch.made import Answering
 
 NAMES = ("turns1", "turns2", "turns3", "turns4", "turns5")
@@ -25,7 +25,7 @@ def test_each_gpu_has_one_user_at_a_time(tmp_path: Path, monkeypatch: pytest.Mon
     mark.mkdir()
     monkeypatch.setenv(tiny.MARK, str(mark))
     for name in NAMES:
-        tiny.claim(tmp_path / "claims", name)
+        made.claim(tmp_path / "claims", name)
     items = Reader(notebook, {"seconds": 0.0}, tmp_path).read([str(tmp_path / "claims")])
     with held(tmp_path / "out") as hold:
         engine = LocalJobs(jobs=4, gpus=("0", "1"), locks=tmp_path / "out", held=hold.descriptor)
