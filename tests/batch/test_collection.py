@@ -27,7 +27,7 @@ def test_every_form_of_a_collection(tmp_path: Path) -> None:
         "l.txt": "claims/one  # the first\n\nclaims/two\n",
         "l.yaml": "- claims/one\n- claim: claims/two\n",
         "l.toml": 'claims = ["claims/one", {claim = "claims/two"}]\n',
-        "l.json": '["claims"]',
+        "l.yml": "- claims\n",
     }
     for file, text in lists.items():
         (tmp_path / file).write_text(text)

@@ -22,7 +22,7 @@ from audit.claims import STATEMENT
 from audit.model import SourceFile, untrusted
 from audit.model.errors import BadInput
 
-LISTS = (".txt", ".yaml", ".yml", ".toml", ".json")
+LISTS = (".txt", ".yaml", ".yml", ".toml")
 KEYS = ("claim", "name")
 NAME = re.compile(r"[A-Za-z0-9_][A-Za-z0-9_.-]*")
 MOST_NAMED = 3
@@ -119,7 +119,7 @@ class Reader:
             yield Item(place, claims.KERNELS / place)
         elif path.is_dir() and (names := claims.names(path)):
             yield from (Item(name, (path / name).resolve()) for name in names)
-        elif path.is_dir() or (path.is_file() and not _is_list(path)):
+        elif path.is_dir() or (path.is_file() and path.suffix not in LISTS):
             yield from self._rows(place, path)
         elif path.is_file():
             if path.resolve() in lists:
@@ -187,20 +187,6 @@ def file_name(name: str) -> str:
 def refused(item: Item, reason: str) -> Item:
     """The item as bad input: it is in the summary with that reason, and nothing of it is started."""
     return replace(item, known=Attempt(stage="notebook", outcome="bad input", reasons=(reason,)))
-
-
-def _is_list(path: Path) -> bool:
-    """Return whether a file is a list of claims and no dataset, which JSON can hold too."""
-    if path.suffix != ".json":
-        return path.suffix in LISTS
-    from audit.claims.importers import tables
-    from audit.lint.datasets import formats
-
-    try:
-        formats.recognised(tables.names(path), file=path.name)
-    except BadInput:
-        return True
-    return False
 
 
 def _apart(found: Sequence[Item]) -> Iterator[Item]:

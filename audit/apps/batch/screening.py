@@ -7,7 +7,7 @@ import threading
 import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import ExitStack, contextmanager
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 
@@ -114,11 +114,9 @@ def claimed_of(item: Item) -> ClaimFolder:
     """The item's claim with nothing but its claimed kernel: ablations and repairs explain, they settle nothing. Raises
     BadInput: the folder is broken, cannot be made, or has no claimed kernel."""
     folder = claims.load(str(item.made().resolve()))
-    claimed = folder.claim.claimed
-    if claimed is None:
+    if folder.claim.claimed is None:
         raise BadInput(f"{item.name}: no variant of role claimed")
-    statement = folder.claim.model_copy(update={"variant": (claimed,)})
-    return replace(folder, audited=folder.audited.model_copy(update={"statement": statement}))
+    return folder.only(folder.claim.claimed.name)
 
 
 def lint(asked: Asked) -> Attempt:
