@@ -21,7 +21,7 @@ ROOT = Path(audit.__file__).parent
 PRINTS = {
     "apps/commands/run.py", "apps/selftest/command.py", "apps/pages/__main__.py",
     "apps/commands/published.py", "apps/pr/command.py",
-    "build/emulated/selftest.py", "build/cuda/compile.py", "build/cuda/fast_nvrtc.py",
+    "build/cuda/compile.py", "build/cuda/fast_nvrtc.py",
     "review/hints.py", "sandbox/launch.py", "sandbox/attempts.py",
 }  # fmt: skip
 """Who prints without `terminal`: JSON, which is ASCII, pages of our own texts, and children whose parent reads them."""
