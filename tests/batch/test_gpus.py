@@ -31,7 +31,8 @@ def test_each_gpu_has_one_user_at_a_time(tmp_path: Path, monkeypatch: pytest.Mon
         engine = LocalJobs(jobs=4, gpus=("0", "1"), locks=tmp_path / "out", held=hold.descriptor)
         printed = io.StringIO()
         lint = Answering("lint", {NAMES[-1]: "impossible time"})
-        run = Run(items, tmp_path / "out", resume=False, progress=Progress(printed))
+        Run(items, tmp_path / "out", resume=False, progress=Progress(io.StringIO())).run([lint.stage])
+        run = Run(items, tmp_path / "out", resume=True, progress=Progress(printed))
         try:
             run.run([lint.stage, Notebooks(tmp_path / "out", notebook, "cuda", 60.0, engine)])
         finally:
@@ -40,7 +41,7 @@ def test_each_gpu_has_one_user_at_a_time(tmp_path: Path, monkeypatch: pytest.Mon
     assert {gpu for gpu, _, _ in uses} == {"0", "1"}
     for (gpu, _, ends), (other, begins, _) in pairwise(uses):
         assert gpu != other or ends <= begins
-    assert "4 of 5 items" in printed.getvalue()
+    assert all(line in printed.getvalue() for line in ("lint     0 of 5 items", "notebook 4 of 5 items"))
     assert {name: state.state for name, state in run.items.items()} == {
         **dict.fromkeys(NAMES, "finished"),
         NAMES[-1]: "settled",  # by a stage before, so that no notebook asks about it

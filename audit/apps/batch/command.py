@@ -83,16 +83,18 @@ def batch(  # noqa: PLR0913  # one argument an option
         common |= parameters.of_all(parameters_, parameters.defaults(notebook))
     collection = items.Reader(notebook, common, out / CLAIMS, gpu=gpu, unit=unit).read(places)
 
+    about = {"Engine": engine, "Device asked for": device, "Limit": f"{timeout:g} s an audit"}
+
     def work(run: Run, held: int | None) -> None:
         stages = _screening(jobs) if screen else ()
         if not in_full:
             run.run(stages)
             return
         with opened(engine, device, gpus, jobs, out=out, held=held) as (place, used):
+            about["Device of the audits"] = used
             run.collection = items.fitting(run.collection, used)
             run.run([*stages, Notebooks(out.resolve(), notebook.resolve(), used, timeout, place)])
 
-    about = {"Engine": engine, "Device asked for": device, "Limit": f"{timeout:g} s an audit"}
     return _ran(collection, out, work, resume=resume, about=about, seed=seed)
 
 
