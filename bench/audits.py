@@ -160,7 +160,7 @@ def times(case: Case, given: argparse.Namespace) -> State:
     """Time a case at its claimed shape, and judge its record again with what the timed calls gave."""
     folder, on = opened(case, given)
     record = store.read(given.out / "records" / case.case / store.RECORD)
-    found = _timed(case, _claimed_alone(folder), on)
+    found = _timed(case, folder.stating(shapes=folder.claim.shapes.model_copy(update={"others": ()})), on)
     record = record.model_copy(update={
         "findings": (*record.findings, *found.findings), "measurements": found.measurements,
     })  # fmt: skip
@@ -170,13 +170,6 @@ def times(case: Case, given: argparse.Namespace) -> State:
     (given.out / "timed" / case.case).mkdir(parents=True, exist_ok=True)
     store.write(record, given.out / "timed" / case.case / store.RECORD)
     return replace(of_record(case.case, record, "finished"), ratios=tuple(ratios(record)))
-
-
-def _claimed_alone(folder: ClaimFolder) -> ClaimFolder:
-    """Return the claim without shapes other than the claimed one."""
-    claim = folder.claim
-    claim = claim.model_copy(update={"shapes": claim.shapes.model_copy(update={"others": ()})})
-    return replace(folder, audited=folder.audited.model_copy(update={"statement": claim}))
 
 
 def _timed(case: Case, folder: ClaimFolder, on: AuditDevice) -> Times:

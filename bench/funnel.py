@@ -1,4 +1,4 @@
-"""How many kernels an hour a funnel takes through its stages without a GPU.
+"""How many kernels an hour `audit batch --screen` takes through its stages without a GPU.
 
     python bench/funnel.py [ITEMS]
 
@@ -66,16 +66,17 @@ def renamed(text: str, number: int) -> str:
 
 
 def measured(root: Path, out: Path) -> dict[str, Any]:
-    """The counts and seconds of one funnel over the folder."""
+    """The counts and seconds of one screening of the folder."""
     from audit.apps.batch import items, screening, summary
+    from audit.apps.batch.command import NOTEBOOK
     from audit.apps.batch.run import Run
-    from audit.apps.batch.state import SCREENING
     from audit.report.progress import Progress
 
-    funnel = Run(items.of_folder(root), out, resume=False, seed=20250220, progress=Progress(io.StringIO()))
-    funnel.run(screening.for_device("emulated"))
-    states = list(funnel.items.values())
-    counted = summary.by_stage(funnel.state, states, SCREENING)
+    collection = items.Reader(NOTEBOOK, {}, root).read([str(root)])
+    run = Run(collection, out, resume=False, seed=20250220, progress=Progress(io.StringIO()))
+    run.run(screening.STAGES)
+    states = list(run.items.values())
+    counted = summary.by_stage(run.state, states)
     return {
         "stages": {
             one.stage: {

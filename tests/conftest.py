@@ -22,7 +22,7 @@ LONGEST_FIRST = (
     "test_wheel.py", "test_reproduction.py",
     "probes/test_own_reference.py", "importers/test_end_to_end.py", "review/test_linear_time.py", "test_bad_kernels.py",
     "test_check.py", "notebook/test_runs.py", "batch/test_run.py", "pr/test_pr.py", "selftest/test_run.py",
-    "batch/test_ray.py", "test_famous_cases.py", "funnel/test_stages.py", "test_interrupted.py",
+    "batch/test_ray.py", "test_famous_cases.py", "batch/test_screening.py", "test_interrupted.py",
     "bundle/test_damaged.py", "review/test_odd_sources.py", "emulated/test_build.py", "test_published_reports.py",
     "emulated/test_accesses.py", "report/test_drawing.py", "review/test_repairs.py",
     "test_claimed_files.py", "notebook/test_setup.py", "test_own_reference.py", "run/test_walls.py",

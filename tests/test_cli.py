@@ -92,13 +92,6 @@ def test_doctor_wants_the_compiler_that_the_emulated_device_wants(
     assert (f"g++ {least} or newer" in compiler.advice) == (mark == "!!")
 
 
-def test_doctor_runs_the_self_test_of_the_emulated_device(capsys: pytest.CaptureFixture[str]) -> None:
-    assert cli.main(["doctor", "--self-test"]) == 0
-    lines = [line for line in capsys.readouterr().out.splitlines() if "emulated: " in line]
-    assert len(lines) >= 15
-    assert all(line.startswith("ok ") for line in lines)
-
-
 @pytest.mark.parametrize(
     ("arguments", "words"),
     [

@@ -6,7 +6,7 @@ import io
 import re
 import threading
 from collections.abc import Iterator
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, cast
 
@@ -76,10 +76,7 @@ class NothingFast(TwoWays):
 
 
 def audited(device: TwoWays, out: Path, workers: Workers, *, names: tuple[str, ...] = NAMES) -> Record:
-    kept = tuple(variant for variant in FOLDER.claim.variant if variant.name in names)
-    statement = FOLDER.claim.model_copy(update={"variant": kept})
-    folder = replace(FOLDER, audited=FOLDER.audited.model_copy(update={"statement": statement}))
-    with Audit(folder, device, out, entropy=3, workers=workers, progress=Progress(io.StringIO())) as audit:
+    with Audit(FOLDER.only(*names), device, out, entropy=3, workers=workers, progress=Progress(io.StringIO())) as audit:
         for stage in (audit.prepare, audit.build, audit.verify):
             stage()
         device.released.set()

@@ -22,7 +22,7 @@ COMMANDS: dict[str, tuple[object, ...]] = {
     "compare": ("compare", RECORD),
     "lint": ("lint", ROOT / "reports" / "datasets" / "cuda_l1" / "cuda_l1_scores.csv"),
     "batch": ("batch", "library_call", "--device", "emulated"),
-    "funnel": ("funnel", ROOT / "kernels", "--device", "emulated"),
+    "screening": ("batch", ROOT / "kernels", "--screen", "--device", "emulated"),
 }
 
 
@@ -53,7 +53,7 @@ def test_a_read_only_folder(name: str, read_only: Path, capsys: pytest.CaptureFi
     one_sentence(capsys, out, "Read-only file system")
 
 
-@pytest.mark.parametrize("name", ["report", "bundle", "compare", "lint", "batch", "funnel"])
+@pytest.mark.parametrize("name", ["report", "bundle", "compare", "lint", "batch", "screening"])
 def test_a_full_disk(name: str, full: Path, capsys: pytest.CaptureFixture[str]) -> None:
     out = full / "out"
     assert cli.main([*map(str, COMMANDS[name]), "--out", str(out)]) == 2

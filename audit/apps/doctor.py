@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import platform
 import re
 import shutil
@@ -12,17 +11,13 @@ import sysconfig
 from dataclasses import dataclass
 from importlib import metadata
 from pathlib import Path
-from typing import Annotated
 
-from audit.apps.commands.declare import Arg
 from audit.build.cuda import toolchain as cuda_toolchain
 from audit.build.emulated import toolchain
-from audit.model.errors import AuditError
 from audit.report import terminal
 from audit.sandbox import check
 
 LEAST_TORCH = (2, 9)
-FEATURES_LIMIT_S = 120
 
 
 @dataclass(frozen=True)
@@ -35,14 +30,10 @@ class Check:
     advice: str = ""
 
 
-def doctor(*, self_test: Annotated[bool, Arg("also run every feature of the emulated device")] = False) -> int:
-    """Prints a line a check, and one a feature when asked."""
+def doctor() -> int:
+    """Prints a line a check."""
     for one in examine():
         terminal.say(f"{one.mark} {one.name:<16} {one.found}" + (f" -> {one.advice}" if one.advice else ""))
-    if self_test:
-        terminal.say("   compiling the emulated device's own kernels, and what they need (once)")
-        for feature in selftest():
-            terminal.say(f"{'ok' if feature.passed else '!!'} emulated: {feature.name:<24} {feature.detail}")
     return 0
 
 
@@ -129,28 +120,3 @@ def first_line(*command: str) -> str | None:
         return None
     result = subprocess.run(command, capture_output=True, text=True, check=False, timeout=20)
     return next(iter(result.stdout.strip().splitlines()), None) if result.returncode == 0 else None
-
-
-@dataclass(frozen=True)
-class FeatureResult:
-    """The result of one feature, such as "wmma_f16": `passed` if it was right in every order without a report, else
-    `detail` is the error in words, with numbers."""
-
-    name: str
-    passed: bool
-    detail: str
-
-
-def selftest(*, optimisation: str = "O2") -> list[FeatureResult]:
-    """Build and run every feature of the emulated device, a kernel each, in all orders on poisoned memory with checks,
-    in a process of its own. Raises CompileError if the kernels do not compile here, and AuditError if the process
-    died."""
-    from audit.build.emulated.build import build  # not for every `audit doctor`
-
-    built = build(toolchain.INCLUDE.with_name("selftest.cu"), optimisation=optimisation)
-    command = [sys.executable, "-m", "audit.build.emulated.selftest", str(built.library), str(built.runtime)]
-    done = subprocess.run(command, capture_output=True, text=True, timeout=FEATURES_LIMIT_S, check=False)
-    if done.returncode != 0:
-        said = done.stderr.strip()[-500:]
-        raise AuditError(f"the emulated device's self-test ended with status {done.returncode}: {said}")
-    return [FeatureResult(**each) for each in json.loads(done.stdout.splitlines()[-1])]

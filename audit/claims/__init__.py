@@ -7,8 +7,9 @@ import hashlib
 import io
 import json
 from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
+from typing import Any
 
 from pydantic import ValidationError
 
@@ -47,6 +48,15 @@ class ClaimFolder:
     def reference(self) -> Path:
         """The Python file with inputs, reference, oracle and cost."""
         return self.path / "reference.py"
+
+    def stating(self, **changed: Any) -> ClaimFolder:
+        """Return the claim with other values of those keys."""
+        statement = self.claim.model_copy(update=changed)
+        return replace(self, audited=self.audited.model_copy(update={"statement": statement}))
+
+    def only(self, *names: str) -> ClaimFolder:
+        """Return the claim as if it had no other variants than those named."""
+        return self.stating(variant=tuple(one for one in self.claim.variant if one.name in names))
 
     def source_of(self, variant: Variant) -> Path:
         """Return the variant's file."""

@@ -12,6 +12,7 @@ import os
 import secrets
 import shutil
 import tempfile
+import time
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
@@ -20,6 +21,7 @@ from audit.model.errors import BadInput
 
 PREFIX = "audit-run-"
 """Temporary folders of this name are locked by their owner while it lives; who finds one unlocked removes it."""
+LOOK_S = 0.1
 FULL = (errno.ENOSPC, errno.EDQUOT, errno.EROFS)
 """What a full or read-only file system answers."""
 
@@ -39,17 +41,18 @@ def room(where: Path) -> Iterator[None]:
 
 class Hold:
     """The lock on an existing folder of results; taken again in the same process, it passes on: a cell may be run
-    twice. Raises BadInput where another process has it."""
+    twice. `descriptor` holds it, also where another process has a copy; None where there are no locks. Raises BadInput
+    where another process has it, and does not give it back within `patience_s`."""
 
     _mine: dict[Path, Hold] = {}  # noqa: RUF012  # by folder, of this process
 
-    def __init__(self, folder: Path) -> None:
+    def __init__(self, folder: Path, *, patience_s: float = 0.0) -> None:
         self._folder = folder.resolve()
         if self._folder in self._mine:
             self._mine[self._folder].close()
-        self._descriptor: int | None = _opened(folder)
+        self.descriptor: int | None = _opened(folder)
         try:
-            fcntl.flock(self._descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            _lock(self.descriptor, patience_s)
         except BlockingIOError:
             self.close()
             raise BadInput(f"{folder}: another audit is writing there; choose another folder or wait for it") from None
@@ -60,10 +63,21 @@ class Hold:
 
     def close(self) -> None:
         """Give the folder back."""
-        if self._descriptor is not None:
-            os.close(self._descriptor)
-            self._descriptor = None
+        if self.descriptor is not None:
+            os.close(self.descriptor)
+            self.descriptor = None
             self._mine.pop(self._folder, None)
+
+
+def _lock(descriptor: int, patience_s: float) -> None:
+    deadline = time.monotonic() + patience_s
+    while True:
+        try:
+            return fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            if time.monotonic() >= deadline:
+                raise
+            time.sleep(LOOK_S)
 
 
 class Scratch:

@@ -83,7 +83,7 @@ def _judged(state: State, record: Path) -> tuple[str, str, str]:
     reasons, first = tuple(state["reasons"]), next(iter(state["reasons"]), "")
     if state["outcome"] == "finished":
         known = store.read(record)
-        found = screening.of_verdict("emulated", known.verdict, known.findings)
+        found = screening.of_verdict(known.verdict, known.findings)
         if found.verdict in VERDICTS:
             return found.verdict, causes.of(found.verdict, causes.evidence(record, found.reasons)), found.reason
         reasons, first = found.reasons, found.reason

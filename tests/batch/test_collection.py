@@ -8,26 +8,26 @@ from pathlib import Path
 import pytest
 
 from audit.apps import cli
-from audit.apps.batch.items import Item, for_notebook
+from audit.apps.batch.items import Item, Reader
 from audit.apps.batch.parameters import Values
 from audit.model.errors import BadInput
-from tests.batch import tiny
+from tests.batch import made, tiny
 
 
 def items(*places: object, common: Values | None = None) -> tuple[Item, ...]:
     with tempfile.TemporaryDirectory() as folder:
         notebook = tiny.notebook(Path(folder) / "n.ipynb")
-        return for_notebook([str(place) for place in places], notebook, common=common or {}).items
+        return Reader(notebook, common or {}, Path(folder)).read([str(place) for place in places]).items
 
 
 def test_every_form_of_a_collection(tmp_path: Path) -> None:
     for name in ("one", "two"):
-        tiny.claim(tmp_path / "claims", name)
+        made.claim(tmp_path / "claims", name)
     lists = {
         "l.txt": "claims/one  # the first\n\nclaims/two\n",
         "l.yaml": "- claims/one\n- claim: claims/two\n",
         "l.toml": 'claims = ["claims/one", {claim = "claims/two"}]\n',
-        "l.json": '["claims"]',
+        "l.yml": "- claims\n",
     }
     for file, text in lists.items():
         (tmp_path / file).write_text(text)
@@ -37,16 +37,16 @@ def test_every_form_of_a_collection(tmp_path: Path) -> None:
 
 
 def test_a_collection_is_called_as_its_places(tmp_path: Path) -> None:
-    notebook = tiny.notebook(tmp_path / "n.ipynb")
+    reader = Reader(tiny.notebook(tmp_path / "n.ipynb"), {}, tmp_path)
     for name in ("one", "two", "three", "four"):
-        tiny.claim(tmp_path / "claims", name)
+        made.claim(tmp_path / "claims", name)
     places = [str(tmp_path / "claims" / name) for name in ("one", "two", "three", "four")]
-    assert for_notebook([str(tmp_path / "claims")], notebook, common={}).name == "claims"
-    assert for_notebook(places, notebook, common={}).name == "one, two, three and 1 more"
+    assert reader.read([str(tmp_path / "claims")]).name == "claims"
+    assert reader.read(places).name == "one, two, three and 1 more"
 
 
 def test_a_list_sets_parameters_and_names(tmp_path: Path) -> None:
-    tiny.claim(tmp_path, "one")
+    made.claim(tmp_path, "one")
     (tmp_path / "l.yaml").write_text(
         "- {claim: one, name: as_it_is}\n- {claim: one, name: on_cpu, device: emulated, version: '2.10'}\n"
     )
@@ -57,9 +57,9 @@ def test_a_list_sets_parameters_and_names(tmp_path: Path) -> None:
 
 
 def test_a_broken_claim_is_told_in_its_place(tmp_path: Path) -> None:
-    tiny.claim(tmp_path, "good")
-    (tiny.claim(tmp_path, "bad") / "claimed.cu").unlink()
-    long = tiny.claim(tmp_path, "long") / "claim.toml"
+    made.claim(tmp_path, "good")
+    (made.claim(tmp_path, "bad") / "claimed.cu").unlink()
+    long = made.claim(tmp_path, "long") / "claim.toml"
     long.write_text(long.read_text().replace("claimed.cu", f"{'x' * 300}.cu"))  # no file system takes such a name
     bad, good, named = items(tmp_path)
     assert good.known is None
@@ -91,7 +91,7 @@ ENTRIES = {
 
 def test_a_bad_entry_is_its_own_row_and_stops_no_other(tmp_path: Path) -> None:
     for name in ("one", "two"):
-        tiny.claim(tmp_path, name)
+        made.claim(tmp_path, name)
     (tmp_path / "empty").mkdir()
     (tmp_path / "broken.yaml").write_text("- [\n")
     lines = [entry for entry, _ in ENTRIES.values()]
@@ -119,7 +119,7 @@ def test_a_bad_entry_is_its_own_row_and_stops_no_other(tmp_path: Path) -> None:
     ],
 )
 def test_where_nothing_can_be_run_every_reason_is_told(tmp_path: Path, text: str, words: tuple[str, ...]) -> None:
-    tiny.claim(tmp_path, "one")
+    made.claim(tmp_path, "one")
     (tmp_path / "l.yaml").write_text(text)
     with pytest.raises(BadInput) as error:
         items(tmp_path / "l.yaml")

@@ -8,17 +8,17 @@ from pathlib import Path
 import pytest
 
 from audit.apps.batch import notebooks, state
-from audit.apps.batch.items import Item, for_notebook
+from audit.apps.batch.items import Item, Reader
 from audit.apps.batch.run import Run, held
 from audit.apps.batch.state import Attempt, ItemState
 from audit.model import Record, Verdict, store
 from audit.model.errors import BadInput
 from audit.report.progress import Progress
-from tests.batch import tiny
+from tests.batch import made, tiny
 
 
 def run_of(tmp_path: Path, notebook: str = "n.ipynb", **values: str) -> Run:
-    found = for_notebook([str(tmp_path / "one")], tmp_path / notebook, common=dict(values))
+    found = Reader(tmp_path / notebook, dict(values), tmp_path).read([str(tmp_path / "one")])
     return Run(found, tmp_path / "out", resume=True, progress=Progress(io.StringIO()))
 
 
@@ -34,7 +34,7 @@ def finished(run: Run) -> bool:
 @pytest.fixture
 def out(tmp_path: Path, record: Record) -> Path:
     """A batch whose one claim has finished."""
-    tiny.claim(tmp_path, "one")
+    made.claim(tmp_path, "one")
     tiny.notebook(tmp_path / "n.ipynb")
     run = run_of(tmp_path)
     run.run([])

@@ -31,9 +31,9 @@ def body(job, tells):
     print("TMPDIR", tempfile.gettempdir(), flush=True)
     os.write(tells, b"6")
     time.sleep(float(sys.argv[3]))
-    return 138
+    sys.exit(138)
 
-job = Job(notebook="", parameters="", executed="", log=sys.argv[1], folder="", limit_s=float(sys.argv[4]))
+job = Job(notebook="", folder="", out=sys.argv[1], limit_s=float(sys.argv[4]))
 told, tells = os.pipe()
 if os.fork() == 0:
     os.write(tells, Keeper(job, body).keep().model_dump_json().encode())
@@ -56,12 +56,14 @@ def test_everything_it_started_ends_with_it(
     tmp_path: Path, lasts: str, limit: str, expected: tuple[int | None, bool, int]
 ) -> None:
     unusual = f"7{os.getpid()}.{limit.replace('.', '')}"
-    command = [sys.executable, "-c", CODE, str(tmp_path / "log"), unusual, lasts, limit]
+    command = [sys.executable, "-c", CODE, str(tmp_path), unusual, lasts, limit]
     done = subprocess.run(command, capture_output=True, text=True, check=True, timeout=30)
     end = json.loads(done.stdout)
     assert (end["returncode"], end["timed_out"], end["kernel_signal"]) == expected
     assert alive(unusual) == 0
-    (scratch,) = [line.split()[1] for line in (tmp_path / "log").read_text().splitlines() if line.startswith("TMPDIR")]
+    (scratch,) = [
+        line.split()[1] for line in (tmp_path / "log.txt").read_text().splitlines() if line.startswith("TMPDIR")
+    ]
     assert scratch.startswith(f"{tempfile.gettempdir()}/audit-run-")
     assert not Path(scratch).exists()
 

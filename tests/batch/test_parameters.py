@@ -38,7 +38,7 @@ def test_the_notebook_of_this_kit_takes_what_a_batch_sets() -> None:
 def test_wrong_values_are_one_sentence(tmp_path: Path, text: str, words: str) -> None:
     (tmp_path / "p.yaml").write_text(text)
     with pytest.raises(BadInput, match=re.escape(words)):
-        parameters.checked(parameters.table(tmp_path / "p.yaml"), KNOWN, "p.yaml")
+        parameters.of_all(tmp_path / "p.yaml", KNOWN)
 
 
 @pytest.mark.parametrize(("file", "text"), [("p.toml", "version = 12e4567"), ("p.json", '{"version": 12e4567}')])
@@ -47,7 +47,7 @@ def test_a_short_hash_that_looks_like_a_number_is_told(tmp_path: Path, file: str
     table = parameters.table(tmp_path / file)
     if table["version"] != "12e4567":  # YAML 1.1 needs a sign and a point for a power of ten, and reads text
         with pytest.raises(BadInput, match="12e4567 as a number"):
-            parameters.checked(table, KNOWN, file)
+            parameters.of_all(tmp_path / file, KNOWN)
 
 
 @pytest.mark.parametrize(("file", "text"), [("p.yaml", "a: [1"), ("p.toml", "a = "), ("absent.yaml", None)])

@@ -14,7 +14,7 @@ from audit.apps.batch import state as states
 from audit.apps.batch.jobs import python_path
 from audit.apps.batch.state import ItemState, Job
 from audit.model.errors import AuditError
-from tests.batch import tiny
+from tests.batch import made, tiny
 
 pytest.importorskip("ray", reason="ray is not installed: pip install 'kernel-claim-audit[ray]'")
 ray_jobs = pytest.importorskip("audit.apps.batch.ray_jobs")
@@ -48,7 +48,7 @@ def test_a_node_lost_in_mid_audit_costs_an_attempt_and_no_record(
     from ray.cluster_utils import Cluster
 
     for name in names:
-        tiny.claim(tmp_path / "claims", name)
+        made.claim(tmp_path / "claims", name)
     cluster = Cluster(initialize_head=True, head_node_args={**NODE, "include_dashboard": False})
     try:
         lost = cluster.add_node(**NODE)
@@ -84,6 +84,6 @@ def test_no_cluster_where_one_is_named(
 
 
 def test_a_node_with_another_version_of_the_kit_is_told() -> None:
-    job = Job(notebook="", parameters="", executed="", log="", folder="", limit_s=1.0)
+    job = Job(notebook="", folder="", out="", limit_s=1.0)
     with pytest.raises(AuditError, match=r"the batch is run by 0\.0"):
         ray_jobs.audit_there(job, {}, {}, b"", "0.0")

@@ -15,7 +15,7 @@ from audit.apps.batch import state as states
 from audit.apps.batch.jobs import python_path
 from audit.apps.batch.state import ItemState
 from audit.model import store
-from tests.batch import tiny
+from tests.batch import made, tiny
 
 
 def entries(folder: Path) -> dict[str, ItemState]:
@@ -56,7 +56,7 @@ def endings(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, int, str]:
     """One batch with an audit for every ending: its folder, its exit code and what it printed."""
     folder = tmp_path_factory.mktemp("endings")
     for name in set(ENDINGS) - {"absent", "on_a_gpu"}:
-        tiny.claim(folder / "claims", name)
+        made.claim(folder / "claims", name)
     (folder / "l.yaml").write_text("- claims\n- absent\n- {claim: claims/good, name: on_a_gpu, device: cuda}\n")
     broken = folder / "claims" / "broken" / "claim.toml"
     broken.write_text(broken.read_text().replace('dtype = "float32"', "dtype = 32"))
@@ -118,7 +118,7 @@ def test_a_full_disk_stops_the_batch_and_loses_nothing(
     tmp_path: Path, small_disk: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     for name in ("a_good", "full"):
-        tiny.claim(tmp_path / "claims", name)
+        made.claim(tmp_path / "claims", name)
     arguments = (tmp_path / "claims", "--out", small_disk / "out", "--notebook", tiny.notebook(tmp_path / "tiny.ipynb"),
                  "--device", "emulated", "--jobs", 1)  # fmt: skip
     monkeypatch.setenv(tiny.MARK, str(tmp_path))
@@ -133,7 +133,7 @@ def test_a_full_disk_stops_the_batch_and_loses_nothing(
     asked = tiny.batch(*arguments, "--resume")
     printed, errors = asked.communicate(timeout=60)
     assert (asked.returncode, errors) == (0, "")
-    assert "1 of 2 finished before" in printed
+    assert "notebook 1 of 2 items" in printed
     assert {entry.state for entry in entries(small_disk / "out").values()} == {"finished"}
 
 
@@ -148,7 +148,7 @@ def interruptible() -> Iterator[None]:
 @pytest.mark.usefixtures("interruptible")
 def test_an_interrupted_batch_goes_on_where_it_was(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     for name in ("good1", "hangs3"):
-        tiny.claim(tmp_path / "claims", name)
+        made.claim(tmp_path / "claims", name)
     arguments = (
         tmp_path / "claims", "--out", tmp_path / "out", "--notebook", tiny.notebook(tmp_path / "tiny.ipynb"),
         "--device", "emulated", "--jobs", 1,
@@ -174,7 +174,7 @@ def test_an_interrupted_batch_goes_on_where_it_was(tmp_path: Path, capsys: pytes
     printed, _ = resumed.communicate(timeout=60)
     after = entries(tmp_path / "out")
     assert resumed.returncode == states.EXIT_CODES["timed out"]
-    assert "1 of 2 finished before" in printed
+    assert "notebook 1 of 2 items" in printed
     assert after["good1"] == before
     assert {name: entry.state for name, entry in after.items()} == {
         "good1": "finished",

@@ -66,7 +66,7 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     (place / "alpha").mkdir()
     (place / "alpha" / "report.html").write_text("")
     (place / "alpha.zip").write_bytes(b"")
-    summary.write(RUN, ENTRIES, place, stages=("notebook",), about={"Engine": HOSTILE})
+    summary.write(RUN, ENTRIES, place, about={"Engine": HOSTILE})
     return place
 
 
@@ -118,5 +118,5 @@ def test_every_table_of_items_has_their_ids_and_the_collection(folder: Path) -> 
 
 def test_the_same_entries_give_the_same_page(folder: Path) -> None:
     before = {path.name: path.read_bytes() for path in folder.glob("summary.*")}
-    summary.write(RUN, ENTRIES, folder, stages=("notebook",), about={"Engine": HOSTILE})
+    summary.write(RUN, ENTRIES, folder, about={"Engine": HOSTILE})
     assert {path.name: path.read_bytes() for path in folder.glob("summary.*")} == before

@@ -1,16 +1,14 @@
-"""Claims and a notebook so small that a batch of them takes seconds, and endings of every kind."""
+"""A notebook so small that a batch of them takes seconds, and endings of every kind."""
 
 from __future__ import annotations
 
 import json
 import os
-import shutil
 import subprocess
 import sys
 from pathlib import Path
 from typing import Any
 
-from audit import claims
 from audit.apps.batch.jobs import python_path
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -56,20 +54,6 @@ ladder = judge.ladder(folder.claim, ())
 record = record.model_copy(update={"ladder": ladder})
 store.write(record.model_copy(update={"verdict": judge.judge(record)}), Path(out) / "record.json")
 """
-
-
-def claim(folder: Path, name: str) -> Path:
-    """A claim folder of that name with one kernel."""
-    place = folder / name
-    place.mkdir(parents=True)
-    source = claims.KERNELS / "controls_good" / "bias_silu"
-    head, *_ = (source / "claim.toml").read_text(encoding="utf-8").split("[[variant]]")
-    variant = '[[variant]]\nfile = "claimed.cu"\nrole = "claimed"\ntechnique = "float4 loads"\n'
-    (place / "claim.toml").write_text(head + variant, encoding="utf-8")
-    shutil.copy(source / "reference.py", place)
-    text = (source / "float4_tail.cu").read_text(encoding="utf-8")
-    (place / "claimed.cu").write_text(f"{text}// {name}\n", encoding="utf-8")
-    return place
 
 
 def notebook(path: Path) -> Path:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -22,8 +21,7 @@ SIZES = (1, 33, 130, 255)
 @pytest.fixture(scope="module")
 def device_run(tmp_path_factory: pytest.TempPathFactory, workers: Workers) -> DeviceRun:
     shapes = CLAIM.claim.shapes.model_copy(update={"emulated": tuple({"N": size} for size in SIZES)})
-    statement = CLAIM.claim.model_copy(update={"shapes": shapes})
-    folder = replace(CLAIM, audited=CLAIM.audited.model_copy(update={"statement": statement}))
+    folder = CLAIM.stating(shapes=shapes)
     scratch: Path = tmp_path_factory.mktemp("lessons")
     device_run = DeviceRun(folder, EmulatedDevice(), workers=workers, scratch=scratch, keep=lambda _: None)
     device_run.device.prepare()

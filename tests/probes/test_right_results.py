@@ -8,7 +8,6 @@ from pathlib import Path
 import pytest
 
 from audit import claims
-from audit.apps.selftest.controls import only
 from audit.audit import Audit
 from audit.build.emulated.device import EmulatedDevice
 from audit.model import Record
@@ -24,7 +23,7 @@ ONE_OF = {
 
 @pytest.fixture(scope="module", params=ONE_OF)
 def record(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory, workers: Workers) -> Record:
-    folder = only(claims.load(str(claims.KERNELS / request.param)), (ONE_OF[request.param],))
+    folder = claims.load(str(claims.KERNELS / request.param)).only(ONE_OF[request.param])
     out, progress = Path(tmp_path_factory.mktemp("out")), Progress(io.StringIO())
     with Audit(folder, EmulatedDevice(), out, entropy=7, workers=workers, progress=progress) as audit:
         for stage in (audit.prepare, audit.build, audit.verify):

@@ -60,25 +60,19 @@ def columns_of(text: str) -> list[set[int]]:
     return [{len(re.findall(r"(?<!\\)\|", line)) for line in block.splitlines()} for block in tables]
 
 
-def entries(text: str) -> list[ItemState]:
-    """A batch of two audits whose every text is that one."""
+def batch(text: str) -> tuple[RunState, list[ItemState]]:
+    """A batch of five items whose every text is that one."""
     end = End(returncode=0, seconds=1.0)
     failed = Attempt(stage="notebook", outcome="failed", reasons=(text,), end=end, started_utc="2026-11-21T00:00:01")
     finished = failed.model_copy(update={"outcome": "finished", "verdict": "wrong", "reasons": ()})
-    states = {text: (failed,), f"{text}2": (failed, finished)}
-    return [ItemState(item=name, sha256="", attempts=attempts) for name, attempts in states.items()]
-
-
-def funnel(text: str) -> tuple[RunState, list[ItemState]]:
-    """A funnel of three items whose every text is that one."""
     settled = Attempt(stage="lint", outcome="settled", verdict=text, reasons=(text,))
     passed = Attempt(stage="review", outcome="no answer", reasons=(text,), hints=1)
     out = Attempt(stage="lint", outcome="left out", verdict=text, reasons=(text,))
     items = [
-        ItemState(item=f"{text}{place}", sha256="0" * 64, attempts=(passage,))
-        for place, passage in enumerate((settled, passed, out))
+        ItemState(item=f"{text}{place}", sha256="0" * 64, attempts=attempts)
+        for place, attempts in enumerate(((failed,), (failed, finished), (settled,), (passed,), (out,)))
     ]
-    return RunState(collection=text, items=3, seed=1, notes=(text,)), items
+    return RunState(collection=text, items=5, seed=1, notes=(text,)), items
 
 
 def poisoned(value: Any, text: str, kept: frozenset[str], key: str = "") -> Any:

@@ -14,7 +14,6 @@ import pytest
 
 from audit import claims
 from audit.apps.batch import summary
-from audit.apps.batch.state import SCREENING, RunState
 from audit.apps.bundle import derived
 from audit.apps.notebook import maps, results
 from audit.apps.notebook import records as explored
@@ -36,9 +35,8 @@ from tests.strangers.hostile import (
     BROKEN,
     HOSTILE,
     Page,
+    batch,
     columns_of,
-    entries,
-    funnel,
     marked_up,
     poisoned,
     shown,
@@ -91,25 +89,13 @@ def test_markdown_takes_any_text(text: str) -> None:
 
 
 def test_a_batch(tmp_path: Path) -> None:
-    made = {}
     for name, text in (("hostile", HOSTILE), ("harmless", "x")):
-        folder = tmp_path / name
-        folder.mkdir()
-        run = RunState(collection=text, items=2, seed=1, notes=(text,))
-        summary.write(run, entries(text), folder, stages=("notebook",), about={text: text})
-        made[name] = folder
-    pages = {name: (folder / "summary.html").read_text(encoding="utf-8") for name, folder in made.items()}
-    assert not added(pages["hostile"], pages["harmless"])
-    assert not at_work((made["hostile"] / "summary.md").read_text(encoding="utf-8"))
-    assert json.loads((made["hostile"] / "summary.json").read_text())["items"][0]["attempts"][0]["reasons"] == [HOSTILE]
-
-
-def test_a_funnel(tmp_path: Path) -> None:
-    for name, text in (("hostile", HOSTILE), ("harmless", "x")):
-        summary.write(*funnel(text), tmp_path / name, stages=SCREENING, about={})
+        summary.write(*batch(text), tmp_path / name, about={text: text})
     pages = {name: (tmp_path / name / "summary.html").read_text(encoding="utf-8") for name in ("hostile", "harmless")}
     assert not added(pages["hostile"], pages["harmless"])
     assert not at_work((tmp_path / "hostile" / "summary.md").read_text(encoding="utf-8"))
+    data = json.loads((tmp_path / "hostile" / "summary.json").read_text())
+    assert data["items"][0]["attempts"][0]["reasons"] == [HOSTILE]
 
 
 def test_records_side_by_side(record: Record, tmp_path: Path) -> None:

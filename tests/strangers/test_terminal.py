@@ -11,18 +11,17 @@ import pytest
 import audit
 from audit.apps import cli
 from audit.apps.batch import summary
-from audit.apps.batch.state import SCREENING
 from audit.model import sanitizer
 from audit.model.errors import BadInput
 from audit.report import terminal
 from audit.report.progress import Progress
-from tests.strangers.hostile import BROKEN, HOSTILE, NAMES, funnel, unseen
+from tests.strangers.hostile import BROKEN, HOSTILE, NAMES, batch, unseen
 
 ROOT = Path(audit.__file__).parent
 PRINTS = {
     "apps/commands/run.py", "apps/selftest/command.py", "apps/pages/__main__.py",
     "apps/commands/published.py", "apps/pr/command.py",
-    "build/emulated/selftest.py", "build/cuda/compile.py", "build/cuda/fast_nvrtc.py",
+    "build/cuda/compile.py", "build/cuda/fast_nvrtc.py",
     "review/hints.py", "sandbox/launch.py", "sandbox/attempts.py",
 }  # fmt: skip
 """Who prints without `terminal`: JSON, which is ASCII, pages of our own texts, and children whose parent reads them."""
@@ -70,8 +69,8 @@ def test_progress_is_a_line_a_thing() -> None:
     assert len(stream.getvalue().splitlines()) == 1
 
 
-def test_a_funnel_is_told_a_line_a_count() -> None:
-    hostile, harmless = (summary.text(*funnel(text), SCREENING) for text in (HOSTILE, "x"))
+def test_a_batch_is_told_a_line_a_count() -> None:
+    hostile, harmless = (summary.text(*batch(text)) for text in (HOSTILE, "x"))
     assert not unseen(hostile)
     assert len(hostile.splitlines()) == len(harmless.splitlines())
 
@@ -79,7 +78,7 @@ def test_a_funnel_is_told_a_line_a_count() -> None:
 @pytest.mark.parametrize("name", [*NAMES, HOSTILE[:150]], ids=ascii)
 @pytest.mark.parametrize(
     "command",
-    ["run", "report", "compare", "bundle", "verify", "review", "lint", "import", "batch", "funnel --out x", "--no"],
+    ["run", "report", "compare", "bundle", "verify", "review", "lint", "import", "batch", "batch --screen", "--no"],
 )
 def test_a_name_nobody_has_is_one_line(
     command: str, name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]

@@ -1,4 +1,4 @@
-"""`audit batch` and `audit funnel`: one run over many claims, through the audit notebook or screening stages."""
+"""`audit batch`: one run over many claims, through screening stages if asked for, and through the audit notebook."""
 
 from __future__ import annotations
 
@@ -10,6 +10,7 @@ import time
 from argparse import ArgumentTypeError
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, suppress
+from dataclasses import replace
 from functools import partial
 from importlib.util import find_spec
 from pathlib import Path
@@ -18,12 +19,11 @@ from typing import Annotated
 from audit import claims
 from audit.apps.batch import items, parameters, state, summary
 from audit.apps.batch.items import Collection
-from audit.apps.batch.jobs import opened
-from audit.apps.batch.notebooks import Notebooks, finished
-from audit.apps.batch.run import Run, held
-from audit.apps.batch.state import ENDED, SCREENING, StageName
+from audit.apps.batch.jobs import here, opened
+from audit.apps.batch.notebooks import Notebooks
+from audit.apps.batch.run import Run, Stage, held
+from audit.apps.batch.state import ENDED
 from audit.apps.commands.declare import Arg, Device
-from audit.build.device import CHOICES
 from audit.model.errors import AuditError, BadInput
 from audit.report import terminal
 from audit.report.progress import Progress
@@ -53,17 +53,21 @@ def _count(text: str) -> int:
 
 
 def batch(  # noqa: PLR0913  # one argument an option
-    places: Annotated[tuple[str, ...], Arg("claims, folders of them, or lists in a file", "COLLECTION")],
+    places: Annotated[tuple[str, ...], Arg("claims, folders of them, datasets, or lists in a file", "COLLECTION")],
     *,
+    screen: Annotated[bool, Arg("lint, source review and emulated probes first; whole audits of the rest")] = False,
     engine: Annotated[str, Arg("where audits run (default: local)", choices=ENGINES)] = "local",
     gpus: Annotated[str | None, Arg("GPUs of this machine, one audit at a time on each", "0,1")] = None,
     resume: Annotated[bool, Arg("leave finished audits as they are, run the others")] = False,
     out: Annotated[Path, Arg("default: out/batch", "DIR")] = Path("out/batch"),
     device: Device = "auto",
     timeout: Annotated[float, Arg("outer limit of an audit", "S", read=_seconds)] = TIMEOUT_S,
-    jobs: Annotated[int | None, Arg("audits at work at once (default: by cores and GPUs)", "N", read=_count)] = None,
+    jobs: Annotated[int | None, Arg("items at work at once (default: by cores and GPUs)", "N", read=_count)] = None,
+    seed: Annotated[int | None, Arg("of all inputs, to reproduce the findings of a record", "N")] = None,
     parameters_: Annotated[Path | None, Arg("the notebook's parameters for all, as YAML", "FILE")] = None,
     notebook: Annotated[Path, Arg("instead of audit_claim.ipynb", "FILE")] = NOTEBOOK,
+    gpu: Annotated[str | None, Arg("the GPU of rows of a dataset that name none", "NAME")] = None,
+    unit: Annotated[str | None, Arg("of their times; default: read from the times themselves", "ms|us")] = None,
 ) -> int:
     """Runs the batch, writes the summary and returns the code of the worst state; see docs/batch.md.
 
@@ -71,89 +75,58 @@ def batch(  # noqa: PLR0913  # one argument an option
         BadInput: nothing was run.
         AuditError: the batch could not go on; it can be resumed.
     """
-    if find_spec("papermill") is None or find_spec("ipykernel") is None:
-        raise BadInput("papermill or ipykernel is not installed; pip install 'kernel-claim-audit[batch]'")
-    known = parameters.defaults(notebook)
-    _kernel_there(notebook)
-    common: parameters.Values = {"device": device}
+    in_full = not screen or engine != "local" or here(device, gpus, jobs)[0] == "cuda"
+    if in_full:
+        _check_jupyter(notebook)
+    common: parameters.Values = {} if screen else {"device": device}  # a screening goes on on another device
     if parameters_ is not None:
-        own = {name: value for name, value in known.items() if name not in parameters.OURS}
-        given = parameters.table(parameters_)
-        if not isinstance(given, dict):
-            raise BadInput(f"{parameters_}: must hold parameters of the notebook by name")
-        common |= parameters.checked(given, own, str(parameters_))
-    collection = items.for_notebook(places, notebook, common=common)
+        common |= parameters.of_all(parameters_, parameters.defaults(notebook))
+    collection = items.Reader(notebook, common, out / CLAIMS, gpu=gpu, unit=unit).read(places)
+
     about = {"Engine": engine, "Device asked for": device, "Limit": f"{timeout:g} s an audit"}
 
-    def work(run: Run, lock: int) -> None:
-        every = collection.items
-        todo = [one for one in every if not finished(one, run.items[one.name], out)]
-        if len(todo) < len(every):
-            terminal.say(f"{len(every) - len(todo)} of {len(every)} finished before and are left as they are")
-        if todo:
-            with opened(engine, device, gpus, jobs, out=out, lock=lock) as (place, used):
-                run.collection = items.fitting(run.collection, used)
-                run.run([Notebooks(out.resolve(), notebook.resolve(), used, timeout, place)])
+    def work(run: Run, held: int | None) -> None:
+        stages = _screening(jobs) if screen else ()
+        if not in_full:
+            run.run(stages)
+            return
+        with opened(engine, device, gpus, jobs, out=out, held=held) as (place, used):
+            about["Device of the audits"] = used
+            run.collection = items.fitting(run.collection, used)
+            run.run([*stages, Notebooks(out.resolve(), notebook.resolve(), used, timeout, place)])
 
-    return _ran(collection, out, work, resume=resume, stages=("notebook",), about=about)
-
-
-def funnel(  # noqa: PLR0913  # one argument an option
-    path: Annotated[Path, Arg("a folder of claim folders, or a dataset as `audit lint` takes it", "PATH")],
-    *,
-    out: Annotated[Path, Arg("folder for states, records and summary", "DIR")],
-    device: Annotated[str, Arg("emulated: no GPU stage (default: auto)", choices=CHOICES)] = "auto",
-    resume: Annotated[bool, Arg("go on with what lies in DIR")] = False,
-    seed: Annotated[int | None, Arg("of all inputs, to reproduce the findings of a record", "N")] = None,
-    gpu: Annotated[str | None, Arg("the GPU of rows that name none", "NAME")] = None,
-    unit: Annotated[str | None, Arg("of their times; default: read from the times themselves", "ms|us")] = None,
-) -> int:
-    """Returns 0 when every stage has asked about the items left to it, whatever it found; see docs/batch.md.
-
-    Raises:
-        BadInput: nothing was run.
-        AuditError: the run could not go on; it can be resumed.
-    """
-    from audit.apps.batch import screening  # an audit's imports, which a batch leaves to its notebooks
-
-    if path.is_dir() and claims.names(path):
-        collection = items.of_folder(path)
-    else:
-        from audit.apps.batch import rows  # pandas takes half a second that a folder of claims need not wait
-
-        collection = rows.of_dataset(path, out / CLAIMS, gpu=gpu, unit=unit)
-    stages = screening.for_device(device)
-    about = {"Device asked for": device}
-    return _ran(
-        collection, out, lambda run, _: run.run(stages), resume=resume, stages=SCREENING, about=about, seed=seed
-    )
+    return _ran(collection, out, work, resume=resume, about=about, seed=seed)
 
 
-def _ran(  # noqa: PLR0913  # what the two commands do not share
+def _screening(jobs: int | None) -> Sequence[Stage]:
+    from audit.apps.batch.screening import STAGES  # an audit's imports, which a batch leaves to its notebooks
+
+    return [replace(one, jobs=jobs) for one in STAGES]
+
+
+def _ran(
     collection: Collection,
     out: Path,
-    work: Callable[[Run, int], None],
+    work: Callable[[Run, int | None], None],
     *,
     resume: bool,
-    stages: Sequence[StageName],
     about: dict[str, str],
-    seed: int | None = None,
+    seed: int | None,
 ) -> int:
     """Runs the stages and writes the summary, however they end; the exit code.
 
-    `work` asks about the items, given the run and the descriptor that holds its lock; `stages` are those that an item
-    can come to.
+    `work` asks about the items, given the run and the descriptor that holds its lock.
     """
-    with held(out) as lock:
+    with held(out) as hold:
         free = shutil.disk_usage(out).free
         if free < LEAST_FREE:
             there = f"{free >> 20} MB are free and an audit may need {LEAST_FREE >> 20}"
             raise BadInput(f"{out}: cannot be written ({os.strerror(errno.ENOSPC)}); {there}; make room, or --out")
         run = Run(collection, out, resume=resume, seed=seed, progress=Progress())
-        write = partial(_summarise, run, out, stages, about)
+        write = partial(_summarise, run, out, about)
         with _terminated():  # until all is said: a signal may come twice
             try:
-                work(run, lock)
+                work(run, hold.descriptor)
             except KeyboardInterrupt:
                 write()
                 done = sum(one.state in ENDED for one in run.items.values())
@@ -169,13 +142,15 @@ def _ran(  # noqa: PLR0913  # what the two commands do not share
                 raise AuditError(f"{out}: {what}; {kept}") from error
         written = write()
     found = list(run.items.values())
-    terminal.say("", *summary.text(run.state, found, stages).splitlines())
+    terminal.say("", *summary.text(run.state, found).splitlines())
     terminal.say(f"wrote {', '.join(map(str, written))}")
     return state.exit_code([one.state for one in found])
 
 
-def _kernel_there(notebook: Path) -> None:
-    """Raises BadInput if Jupyter knows no kernel of the name the notebook asks for."""
+def _check_jupyter(notebook: Path) -> None:
+    """Raises BadInput if papermill is missing, or Jupyter knows no kernel of the name the notebook asks for."""
+    if find_spec("papermill") is None or find_spec("ipykernel") is None:
+        raise BadInput("papermill or ipykernel is not installed; pip install 'kernel-claim-audit[batch]'")
     from jupyter_client.kernelspec import KernelSpecManager
 
     name = parameters.content(notebook)["metadata"].get("kernelspec", {}).get("name", "python3")
@@ -207,9 +182,9 @@ def _terminated() -> Iterator[None]:
             signal.signal(one, handler)
 
 
-def _summarise(run: Run, out: Path, stages: Sequence[StageName], about: dict[str, str]) -> list[Path]:
+def _summarise(run: Run, out: Path, about: dict[str, str]) -> list[Path]:
     try:
-        return summary.write(run.state, list(run.items.values()), out, stages=stages, about=about)
+        return summary.write(run.state, list(run.items.values()), out, about=about)
     except OSError as error:
         why = f"{out}: the summary cannot be written ({error.strerror})"
         raise AuditError(f"{why}; every result is kept: make room and go on with --resume") from error

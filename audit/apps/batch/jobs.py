@@ -51,14 +51,15 @@ class LocalJobs:
         jobs: at work at once.
         gpus: their numbers or names, as CUDA_VISIBLE_DEVICES takes them; none for the emulated device.
         locks: the folder for the lock files of GPUs.
-        held: a descriptor that every process of the batch keeps open, and the lock on it with that.
+        held: a descriptor that every process of the batch keeps open, and the lock on it with that, if there is one.
     """
 
-    def __init__(self, *, jobs: int, gpus: Sequence[str], locks: Path, held: int) -> None:
+    def __init__(self, *, jobs: int, gpus: Sequence[str], locks: Path, held: int | None = None) -> None:
         self.slots = jobs
         self._free = list(islice(cycle(gpus), jobs)) if gpus else []
         self._sharing = math.ceil(jobs / len(gpus)) if gpus else 1
-        self._locks, self._held = locks, Connection(os.dup(held))  # the form in which a process takes a descriptor
+        self._locks = locks
+        self._held = None if held is None else Connection(os.dup(held))  # as which a process takes a descriptor
         self._lock, self._stopped = threading.Lock(), False
         self._running: list[BaseProcess] = []
         own = {**dict.fromkeys(THREADS, "1"), "PYTHONPATH": python_path()}
@@ -107,7 +108,8 @@ class LocalJobs:
         for keeper in list(self._running):
             keeper.join(CLOSING_S)
             keeper.kill()
-        self._held.close()
+        if self._held is not None:
+            self._held.close()
 
     @contextmanager
     def _gpu(self) -> Iterator[dict[str, str]]:
@@ -128,7 +130,7 @@ class LocalJobs:
 
 @contextmanager
 def opened(
-    engine: str, device: str, gpus: str | None, jobs: int | None, *, out: Path, lock: int
+    engine: str, device: str, gpus: str | None, jobs: int | None, *, out: Path, held: int | None
 ) -> Iterator[tuple[LocalJobs | RayJobs, str]]:
     """The place for jobs and the device its audits are given, as the options say; its processes end with the body.
     Raises BadInput: the device, a GPU or the cluster is not there."""
@@ -139,17 +141,17 @@ def opened(
         place = ray_jobs.RayJobs(jobs=jobs, device=device)
         device = place.device
     else:
-        device, named = _here(device, gpus, jobs)
+        device, named = here(device, gpus, jobs)
         most = max(A_GPU * len(named), limits.jobs() // CORES_OF_AN_AUDIT) if named else limits.jobs() + 1
-        place = LocalJobs(jobs=jobs or most, gpus=named, locks=out, held=lock)
+        place = LocalJobs(jobs=jobs or most, gpus=named, locks=out, held=held)
     try:
         yield place, device
     finally:
         place.close()
 
 
-def _here(asked: str, gpus: str | None, jobs: int | None) -> tuple[str, list[str]]:
-    """The device, and the GPUs to use where it is one."""
+def here(asked: str, gpus: str | None, jobs: int | None) -> tuple[str, list[str]]:
+    """The device of this machine, and the GPUs to use where it is one. Raises BadInput: one of them is not there."""
     reason = toolchain.missing()
     device = asked if asked != "auto" else "emulated" if reason else "cuda"
     if device == "emulated":

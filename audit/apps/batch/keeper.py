@@ -10,24 +10,25 @@ sockets.
 
 from __future__ import annotations
 
-import json
 import multiprocessing
 import os
 import signal
 import sys
 import tempfile
 import time
-import traceback
 from collections.abc import Callable
 from importlib.metadata import EntryPoint
+from multiprocessing import popen_fork
 from multiprocessing.connection import Connection
+from multiprocessing.context import ForkProcess
 from types import FrameType
 from typing import Any
 
 from jupyter_client.provisioning.factory import KernelProvisionerFactory
 from jupyter_client.provisioning.local_provisioner import LocalProvisioner
 
-from audit.apps.batch.state import End, Job
+from audit.apps.batch import parameters
+from audit.apps.batch.state import EXECUTED, LOG, End, Job
 from audit.model.run_directory import Scratch
 from audit.sandbox import native, processes
 
@@ -39,11 +40,11 @@ NAME = "audit-forked"
 class Keeper:
     """Runs one job in a forked process and watches over it; `keep` is all a keeper process does.
 
-    `body` runs the notebook and returns its exit code, in the forked process; it may write the number of the signal
-    that ended the notebook's kernel to the descriptor.
+    `body` runs the notebook and exits with a code, in the forked process; it may write the number of the signal that
+    ended the notebook's kernel to the descriptor.
     """
 
-    def __init__(self, job: Job, body: Callable[[Job, int], int]) -> None:
+    def __init__(self, job: Job, body: Callable[[Job, int], None]) -> None:
         self._job, self._body, self._stopped = job, body, False
         self._batch = multiprocessing.parent_process()
 
@@ -56,13 +57,12 @@ class Keeper:
             os.environ.update({"TMPDIR": own, "JUPYTER_RUNTIME_DIR": own})
             tempfile.tempdir = None  # forget the folder that was found before
             reads, writes = os.pipe()
-            pid = forked(lambda: self._in_group(writes))
+            started = Forked(ForkProcess(target=self._in_group, args=(writes,)))
             os.close(writes)
-            status = self._watch(pid, deadline=began + self._job.limit_s)
+            code = self._watch(started, deadline=began + self._job.limit_s)
             processes.end_all(first=False)
             with os.fdopen(reads, encoding="utf-8") as pipe:
                 word = pipe.read()
-        code = None if status is None else os.waitstatus_to_exitcode(status)
         return End(
             returncode=code if code is not None and code >= 0 else None,
             signal=-code if code is not None and code < 0 else None,
@@ -80,7 +80,7 @@ class Keeper:
         signal.signal(signal.SIGTERM, self._stop)
         native.die_with_parent(signal.SIGTERM)
         self._stopped = os.getppid() != parent  # it ended before the signal was asked for
-        log = os.open(self._job.log, os.O_WRONLY | os.O_CREAT | os.O_APPEND, 0o644)
+        log = os.open(f"{self._job.out}/{LOG}", os.O_WRONLY | os.O_CREAT | os.O_APPEND, 0o644)
         os.dup2(os.open(os.devnull, os.O_RDONLY), 0)
         os.dup2(log, 1)
         os.dup2(log, 2)
@@ -88,106 +88,44 @@ class Keeper:
     def _stop(self, _number: int, _frame: FrameType | None) -> None:
         self._stopped = True
 
-    def _in_group(self, writes: int) -> int:
+    def _in_group(self, writes: int) -> None:
         signal.signal(signal.SIGTERM, signal.SIG_DFL)
         os.setpgid(0, 0)
-        return self._body(self._job, writes)
+        self._body(self._job, writes)
 
-    def _watch(self, pid: int, *, deadline: float) -> int | None:
-        """papermill's wait status; None if the limit or the batch's end came first."""
-        while True:
-            ended, status = os.waitpid(-1, os.WNOHANG)
-            if ended == pid:
-                return status
+    def _watch(self, started: Forked, *, deadline: float) -> int | None:
+        """papermill's return code, a signal as its negative number; None if the limit or the batch's end came first."""
+        while (code := started.poll()) is None:
             self._stopped = self._stopped or (self._batch is not None and not self._batch.is_alive())
             if self._stopped or time.monotonic() > deadline:
                 return None
-            if not ended:
-                time.sleep(LOOK_S)
+            time.sleep(LOOK_S)
+        return code
 
 
-def forked(body: Callable[[], int]) -> int:
-    """Forks a process that runs the body and ends with the code it returns; its number.
-
-    A traceback goes to standard error, which is the log by then.
-    """
-    pid = os.fork()
-    if pid:
-        return pid
-    code = 1
-    try:
-        code = exit_code(body)
-    except BaseException:  # the log is the only place left for it
-        traceback.print_exc()
-    finally:
-        sys.stdout.flush()
-        sys.stderr.flush()
-        os._exit(code)
-
-
-def exit_code(body: Callable[[], int]) -> int:
-    """The code that the body returns, or leaves by `sys.exit`."""
-    try:
-        return body()
-    except SystemExit as ending:
-        return ending.code if isinstance(ending.code, int) else int(bool(ending.code))
-
-
-class Forked:
-    """The waiting process, with the part of `subprocess.Popen`'s interface that Jupyter uses."""
+class Forked(popen_fork.Popen):
+    """A forked process with the part of `subprocess.Popen`'s interface that Jupyter uses."""
 
     stdin = stdout = stderr = None
-
-    def __init__(self) -> None:
-        wakes, self._wake = os.pipe()
-        self.returncode: int | None = None
-        self.pid = forked(lambda: _become_kernel(wakes, self._wake))
-        os.close(wakes)
-
-    def wake(self, argv: list[str], *, cwd: str | None, env: dict[str, str]) -> None:
-        """Makes it the kernel for those arguments."""
-        with os.fdopen(self._wake, "w", encoding="utf-8") as pipe:
-            json.dump({"argv": argv, "cwd": cwd, "env": env}, pipe)
-
-    def poll(self) -> int | None:
-        """The return code, a signal as its negative number; None while it lives."""
-        if self.returncode is None:
-            pid, status = os.waitpid(self.pid, os.WNOHANG)
-            self.returncode = os.waitstatus_to_exitcode(status) if pid else None
-        return self.returncode
-
-    def wait(self) -> int:
-        """Waits for its end and returns the return code."""
-        if self.returncode is None:
-            self.returncode = os.waitstatus_to_exitcode(os.waitpid(self.pid, 0)[1])
-        return self.returncode
 
     def send_signal(self, number: int) -> None:
         """Sends a signal to it alone."""
         if self.poll() is None:
             os.kill(self.pid, number)
 
-    def kill(self) -> None:
-        """Ends it at once."""
-        self.send_signal(signal.SIGKILL)
-
-    def terminate(self) -> None:
-        """Asks it to end."""
-        self.send_signal(signal.SIGTERM)
-
 
 class ForkedProvisioner(LocalProvisioner):
     """Gives the process forked last; where the kernel spec names another Python it starts what the spec says."""
 
-    waiting: Forked | None = None
+    waiting: tuple[Forked, Connection] | None = None
 
     async def launch_kernel(self, cmd: list[str], **kwargs: Any) -> Any:
         """Wakes the process that waits."""
-        forked = ForkedProvisioner.waiting
-        if forked is None or cmd[0] != sys.executable or cmd[1:3] != LAUNCHER:
+        if ForkedProvisioner.waiting is None or cmd[0] != sys.executable or cmd[1:3] != LAUNCHER:
             return await super().launch_kernel(cmd, **kwargs)
+        forked, wake = ForkedProvisioner.waiting
         env = {**kwargs.get("env", os.environ), "JPY_PARENT_PID": str(os.getpid())}
-        forked.wake(cmd[3:], cwd=kwargs.get("cwd"), env=env)
+        wake.send((cmd[3:], kwargs.get("cwd"), env))
         self.process: Any = forked
         self.pid, self.pgid, self.cwd = forked.pid, forked.pid, kwargs.get("cwd")
         return self.connection_info
@@ -195,34 +133,35 @@ class ForkedProvisioner(LocalProvisioner):
 
 def offer() -> Forked:
     """Forks a process and has the next kernel of this process be it."""
-    ForkedProvisioner.waiting = Forked()
+    waits, wake = multiprocessing.Pipe(duplex=False)
+    forked = Forked(ForkProcess(target=_become_kernel, args=(waits, wake)))
+    waits.close()
+    ForkedProvisioner.waiting = forked, wake
     factory = KernelProvisionerFactory.instance()
     place = f"{__name__}:{ForkedProvisioner.__name__}"
     factory.provisioners[NAME] = EntryPoint(NAME, place, KernelProvisionerFactory.GROUP_NAME)
     factory.default_provisioner_name = NAME
-    return ForkedProvisioner.waiting
+    return forked
 
 
-def _become_kernel(wakes: int, other_end: int) -> int:
+def _become_kernel(waits: Connection, wake: Connection) -> None:
     """Waits, then runs the kernel; ends at once if the other end is closed without a word."""
-    os.close(other_end)
+    wake.close()
     os.setsid()
-    with os.fdopen(wakes, encoding="utf-8") as pipe:
-        text = pipe.read()
-    if text:
-        from ipykernel.kernelapp import IPKernelApp
+    try:
+        arguments, folder, env = waits.recv()
+    except EOFError:
+        return
+    from ipykernel.kernelapp import IPKernelApp
 
-        given = json.loads(text)
-        os.environ.clear()
-        os.environ.update(given["env"])
-        if given["cwd"]:
-            os.chdir(given["cwd"])
-        sys.path.insert(0, "")  # a kernel finds modules in its folder
-        IPKernelApp.launch_instance(argv=given["argv"])
-    return 0
+    os.environ.clear()
+    os.environ.update(env)
+    os.chdir(folder or ".")
+    sys.path.insert(0, "")  # a kernel finds modules in its folder
+    IPKernelApp.launch_instance(argv=arguments)
 
 
-def keep(job: Job, answer: Connection, _held: Connection) -> None:
+def keep(job: Job, answer: Connection, _held: Connection | None) -> None:
     """A keeper's whole life, in the environment of the job; one that ends without a word counts as lost."""
     os.environ.clear()
     os.environ.update(job.env)
@@ -233,15 +172,16 @@ def keep(job: Job, answer: Connection, _held: Connection) -> None:
     answer.send_bytes(end.model_dump_json().encode())
 
 
-def _papermill(job: Job, writes: int) -> int:
-    """Runs the notebook as `papermill` on the command line would, on a kernel forked before, and returns its code."""
+def _papermill(job: Job, writes: int) -> None:
+    """Runs the notebook as `papermill` on the command line would, on a kernel forked before, and exits as it does."""
     offered = offer()
     from papermill.cli import papermill
 
     options = ["--report-mode", "--no-progress-bar", "--log-output", "--autosave-cell-every", "0", "--cwd", job.folder]
-    arguments = [*options, "-f", job.parameters, job.notebook, job.executed]
-    code = exit_code(lambda: papermill.main(args=arguments, prog_name="papermill") or 0)
-    died = offered.poll()
-    if died is not None and died < 0:
-        os.write(writes, str(-died).encode())
-    return code
+    given, executed = (f"{job.out}/{name}" for name in (parameters.FILE, EXECUTED))
+    try:
+        papermill.main([*options, "-f", given, job.notebook, executed], prog_name="papermill")
+    finally:
+        died = offered.poll()
+        if died is not None and died < 0:
+            os.write(writes, str(-died).encode())

@@ -13,6 +13,7 @@ import signal
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from datetime import UTC, datetime
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -25,7 +26,6 @@ from audit.apps.batch.state import EXECUTED, FULL, LOG, Attempt, End, ItemState,
 from audit.model import store
 from audit.model.errors import BadInput
 from audit.model.store import RECORD
-from audit.run import environment
 
 if TYPE_CHECKING:
     from audit.apps.batch.ray_jobs import RayJobs
@@ -39,7 +39,8 @@ class Notebooks:
     """A stage of `run.py`: runs the notebook for an item as a job, and classifies how it ended.
 
     Each item has a folder of its own in `out`. `device` is given to the notebook of every item that names none;
-    `limit_s` is the outer wall-clock limit of an audit. Who opened `jobs` closes it.
+    `limit_s` is the outer wall-clock limit of an audit. Who opened `jobs` closes it. A notebook that takes a seed gets
+    that of the run.
     """
 
     name: StageName = "notebook"
@@ -48,37 +49,31 @@ class Notebooks:
     def __init__(self, out: Path, notebook: Path, device: str, limit_s: float, jobs: LocalJobs | RayJobs) -> None:
         self.out, self.slots, self.stop = out, jobs.slots, jobs.stop
         self._notebook, self._device, self._limit_s, self._jobs = notebook, device, limit_s, jobs
+        self._takes_seed = "seed" in parameters.defaults(notebook)
 
     def needs(self, item: Item, known: ItemState) -> bool:
-        """Every item without a final record of its files."""
-        return not finished(item, known, self.out)
-
-    def where(self) -> str:
-        """See `Stage`."""
-        return environment.processor_and_cores()
+        """Every item that no screening settled or left out, without a final record of its files."""
+        return known.state not in ("settled", "left out") and not finished(item, known, self.out)
 
     @contextmanager
-    def asking(self, _out: Path, _seed: int) -> Iterator[Callable[[Item], Attempt]]:
+    def asking(self, _out: Path, seed: int) -> Iterator[Callable[[Item], Attempt]]:
         """See `Stage`."""
-        yield self._ask
+        yield partial(self._ask, {"seed": seed} if self._takes_seed else {})
 
-    def _ask(self, item: Item) -> Attempt:
+    def _ask(self, common: parameters.Values, item: Item) -> Attempt:
         """Clears the item's folder, writes the notebook's parameters and runs it."""
         place = self.out / item.name
+        try:
+            claim = str(item.made())
+        except BadInput as error:
+            return Attempt(stage=self.name, outcome="bad input", reasons=(str(error),))
         clear(item, self.out)
         device = self._device if item.values.get("device", "auto") == "auto" else item.values["device"]
-        given: parameters.Values = {"claim": str(item.folder), "out": str(place), "interactive": False}
-        parameters.write({**item.values, **given, "device": device}, place / parameters.FILE)
+        given: parameters.Values = {"claim": claim, "device": device, "out": str(place), "interactive": False}
+        parameters.write({**common, **item.values, **given}, place / parameters.FILE)
         started = datetime.now(UTC).isoformat(timespec="milliseconds")
-        job = Job(
-            notebook=str(self._notebook),
-            parameters=str(place / parameters.FILE),
-            executed=str(place / EXECUTED),
-            log=str(place / LOG),
-            folder=str(self._notebook.parent),
-            limit_s=self._limit_s,
-        )
-        end = self._jobs.run(job)
+        asked, folder = str(self._notebook), str(self._notebook.parent)
+        end = self._jobs.run(Job(notebook=asked, folder=folder, out=str(place), limit_s=self._limit_s))
         return guarded(self.name, lambda: self._attempt(item, end)).model_copy(update={"started_utc": started})
 
     def _attempt(self, item: Item, end: End) -> Attempt:

@@ -70,11 +70,15 @@ def table(path: Path) -> Any:
         raise BadInput(f"{path}: not valid {kind}: {why}") from error
 
 
-def checked(values: Mapping[Any, Any], known: Values, where: str) -> Values:
-    """Those values, each known to the notebook and of its default's type. Raises BadInput with all that are not."""
-    if wrong := problems(values, known):
-        raise BadInput(f"{where}: {'; '.join(wrong)}")
-    return dict(values)
+def of_all(path: Path, known: Values) -> Values:
+    """The values in a file, each known to the notebook and of its default's type. Raises BadInput with all that are
+    not, or that the batch itself sets."""
+    given = table(path)
+    if not isinstance(given, dict):
+        raise BadInput(f"{path}: must hold parameters of the notebook by name")
+    if wrong := problems(given, {name: value for name, value in known.items() if name not in OURS}):
+        raise BadInput(f"{path}: {'; '.join(wrong)}")
+    return given
 
 
 def problems(values: Mapping[Any, Any], known: Values) -> list[str]:

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import os
 import tempfile
+from contextlib import closing
 from pathlib import Path
 from typing import Any
 
@@ -18,7 +19,7 @@ from audit import __version__, claims
 from audit.apps.batch import parameters
 from audit.apps.batch.jobs import STOPPED, LocalJobs
 from audit.apps.batch.parameters import Values
-from audit.apps.batch.state import EXECUTED, LOG, End, Job
+from audit.apps.batch.state import End, Job
 from audit.model import atomic
 from audit.model.errors import AuditError, BadInput
 
@@ -64,7 +65,7 @@ class RayJobs:
 
     def run(self, job: Job) -> End:
         """See `LocalJobs`; results are written beside the job's log before it counts as ended."""
-        values = parameters.table(Path(job.parameters))
+        values = parameters.table(Path(job.out) / parameters.FILE)
         claim, notebook = _files(Path(values["claim"])), Path(job.notebook).read_bytes()
         if self._stopped:
             return STOPPED
@@ -78,7 +79,7 @@ class RayJobs:
             return End(trouble=f"Ray lost the node or the worker in mid-audit ({type(error).__name__})")
         finally:
             self._running.remove(asked)
-        _write(files, Path(job.log).parent)
+        _write(files, Path(job.out))
         return End.model_validate(end)
 
     def stop(self) -> None:
@@ -111,21 +112,11 @@ def audit_there(job: Job, values: Values, claim: Files, notebook: bytes, kit: st
         out.mkdir()
         _write(claim, folder)
         (place / "asked.ipynb").write_bytes(notebook)
-        parameters.write({**values, "claim": str(folder), "out": str(out)}, out / "parameters.yaml")
-        change = {
-            "notebook": str(place / "asked.ipynb"),
-            "parameters": str(out / "parameters.yaml"),
-            "executed": str(out / EXECUTED),
-            "log": str(out / LOG),
-            "folder": str(claims.ROOT / "notebooks"),
-        }
-        held = os.open(os.devnull, os.O_RDONLY)
-        engine = LocalJobs(jobs=1, gpus=(), locks=place, held=held)
-        try:
-            end = engine.run(job.model_copy(update=change))
-        finally:
-            engine.close()
-            os.close(held)
+        parameters.write({**values, "claim": str(folder), "out": str(out)}, out / parameters.FILE)
+        asked, where = place / "asked.ipynb", claims.ROOT / "notebooks"
+        own = job.model_copy(update={"notebook": str(asked), "folder": str(where), "out": str(out)})
+        with closing(LocalJobs(jobs=1, gpus=(), locks=place)) as engine:
+            end = engine.run(own)
         return end.model_copy(update={"where": f"Ray node {node[:8]}"}).model_dump(mode="json"), _files(out)
 
 

@@ -1,4 +1,4 @@
-"""A dataset as a collection: one item a row; claim folders are made of the rows that are left, when they are needed."""
+"""A dataset as items, one a row; claim folders are made of the rows that are left, when they are needed."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ import re
 from functools import partial
 from pathlib import Path
 
-from audit.apps.batch.items import Collection, Item
+from audit.apps.batch.items import Item
 from audit.apps.batch.state import Attempt
 from audit.claims import importers
 from audit.claims.importers import tables, writer
@@ -27,9 +27,11 @@ NO_CODE, NO_CLAIM, COPY = "no code", "the dataset marks it wrong", "the code of 
 _ODD = re.compile(r"[^a-z0-9]+")
 
 
-def of_dataset(path: Path, folder: Path, *, gpu: str | None = None, unit: str | None = None) -> Collection:
-    """The rows of a dataset, each with what the lint over all of them says; claim folders are made in `folder`. Raises
-    BadInput: as `datasets.read`, which takes the other arguments."""
+def of_dataset(
+    path: Path, folder: Path, *, gpu: str | None = None, unit: str | None = None
+) -> tuple[list[Item], tuple[str, ...]]:
+    """The rows of a dataset, each with what the lint over all of them says, and notes on how they were read; claim
+    folders are made in `folder`. Raises BadInput: as `datasets.read`, which takes the other arguments."""
     data = datasets.read(path, gpu=gpu, unit=unit)
     texts, known, items = _texts(path, data), _known(data), []
     for file, number in zip(data.frame["file"].astype(str), data.frame["row"].astype(int), strict=True):
@@ -41,7 +43,7 @@ def of_dataset(path: Path, folder: Path, *, gpu: str | None = None, unit: str | 
         items.append(Item(key, folder / key, digest, make=making, known=known.get((file, row))))
     gone = data.read - len(data.frame)
     note = f"{gone:,} of {data.read:,} rows were left out when the dataset was read; `audit lint` says why."
-    return Collection(path.name, tuple(items), (*data.notes, note) if gone else data.notes)
+    return items, (*data.notes, note) if gone else data.notes
 
 
 def _texts(path: Path, data: Dataset) -> dict[tuple[str, int], str]:

@@ -3,25 +3,26 @@
 from __future__ import annotations
 
 import errno
-import fcntl
-import os
 import secrets
 import time
 import traceback
 from collections import deque
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import FIRST_COMPLETED, Executor, Future, ThreadPoolExecutor, wait
-from contextlib import AbstractContextManager, contextmanager
+from contextlib import AbstractContextManager, closing, contextmanager
 from pathlib import Path
 from typing import Protocol
 
 from audit.apps.batch import state
 from audit.apps.batch.items import Collection, Item
 from audit.apps.batch.state import Attempt, ItemState, RunState, StageName, StageRun
+from audit.model import atomic
 from audit.model.errors import BadInput
+from audit.model.run_directory import Hold
 from audit.report.progress import Progress
+from audit.run import environment
 
-ITEMS, STATE, LOCK = "items", "run.json", ".lock"
+ITEMS, STATE = "items", "run.json"
 WAIT_S = 40.0
 """Seconds that a run waits for the processes of one that was killed a moment ago."""
 RETRIES = 2
@@ -66,9 +67,6 @@ class Stage(Protocol):
     def needs(self, item: Item, known: ItemState) -> bool:
         """Return whether the item is to be asked, now or on resuming."""
 
-    def where(self) -> str:
-        """Names the machine its time passes on."""
-
 
 class Run:
     """One run in progress or finished, as it lies in its folder `out`, which `held` has made.
@@ -93,7 +91,7 @@ class Run:
         before stays."""
         state.write(self.state, self._out / STATE)
         for stage in stages:
-            needed = [item for item in self.collection.items if stage.needs(item, self.items[item.name])]
+            needed = [item for item in self.collection.items if self._is_due(item, stage)]
             waiting = sorted(needed, key=lambda item: -self.items[item.name].hints)
             began = time.monotonic()
             with self._progress.stage(stage.name):
@@ -102,16 +100,19 @@ class Run:
                 self._ask(stage, waiting)
             if waiting:
                 seconds = round(time.monotonic() - began, 2)
-                done = StageRun(stage=stage.name, items=len(waiting), seconds=seconds, machine=stage.where())
+                machine = environment.processor_and_cores()
+                done = StageRun(stage=stage.name, items=len(waiting), seconds=seconds, machine=machine)
                 self.state = self.state.model_copy(update={"runs": (*self.state.runs, done)})
                 state.write(self.state, self._out / STATE)
 
+    def _is_due(self, item: Item, stage: Stage) -> bool:
+        known = self.items[item.name]
+        return item.known != known.last if item.known else stage.needs(item, known)
+
     def _ask(self, stage: Stage, items: Sequence[Item]) -> None:
-        rest = []
+        rest = [item for item in items if item.known is None]
         for item in items:
-            if item.known is None or item.known.stage != stage.name:
-                rest.append(item)
-            elif item.known != self.items[item.name].last:
+            if item.known is not None:
                 self._keep(item, item.known)
         for first in range(0, len(rest), stage.at_a_time):
             with stage.asking(self._out.resolve(), self.state.seed) as ask, ThreadPoolExecutor(stage.slots) as threads:
@@ -181,24 +182,10 @@ class Run:
 
 
 @contextmanager
-def held(out: Path) -> Iterator[int]:
-    """Makes the folder if need be and holds its lock; gives the descriptor that holds it. Raises BadInput: it cannot be
-    written, or another run is at work in it."""
-    try:
+def held(out: Path) -> Iterator[Hold]:
+    """Makes the folder if need be and holds its lock. Raises BadInput: it cannot be written, or another run is at work
+    in it."""
+    with atomic.writing(out, "name another folder with --out"):
         (out / ITEMS).mkdir(parents=True, exist_ok=True)
-        descriptor = os.open(out / LOCK, os.O_RDWR | os.O_CREAT, 0o644)
-    except OSError as error:
-        raise BadInput(f"{out}: cannot be written ({error.strerror}); name another folder with --out") from error
-    deadline = time.monotonic() + WAIT_S
-    try:
-        while True:
-            try:
-                fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
-                break
-            except BlockingIOError as error:
-                if time.monotonic() > deadline:
-                    raise BadInput(f"{out}: another run is at work in it; wait for it, or end it") from error
-                time.sleep(0.1)
-        yield descriptor
-    finally:
-        os.close(descriptor)
+    with closing(Hold(out, patience_s=WAIT_S)) as hold:
+        yield hold

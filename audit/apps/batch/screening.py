@@ -1,4 +1,4 @@
-"""The stages of a funnel, from the cheapest to the dearest: each settles what it can and passes the rest on."""
+"""The stages that screen a collection, the cheapest first: each settles what it can and passes the rest on."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ import threading
 import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import ExitStack, contextmanager
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 
@@ -16,8 +16,6 @@ from audit.apps.batch.items import Item
 from audit.apps.batch.run import guarded
 from audit.apps.batch.state import ENDED, Attempt, ItemState, StageName
 from audit.audit import Audit, source_of
-from audit.build.cuda import gpu, toolchain
-from audit.build.device import choose
 from audit.build.emulated.device import device_for
 from audit.claims import ClaimFolder
 from audit.lint import floors
@@ -28,7 +26,6 @@ from audit.probes import PROBES
 from audit.probes.own_reference import FAILS as OWN_REFERENCE
 from audit.report.progress import Progress
 from audit.review import hints
-from audit.run import environment
 from audit.run.oracle_cache import OracleCache
 from audit.run.pool import Workers
 from audit.run.requests import Cases
@@ -62,13 +59,12 @@ class Asked:
 class Screen:
     """One stage; see `Stage` of `run.py`. `ask` takes an item that no stage before settled.
 
-    `in_parallel`: as many items at once as the cores and the memory of this process hold, not one at a time.
+    `jobs` are asked at once; None is as many as the cores and the memory of this process hold.
     """
 
     name: StageName
     ask: Callable[[Asked], Attempt]
-    in_parallel: bool = False
-    where: Callable[[], str] = environment.processor_and_cores
+    jobs: int | None = None
     at_a_time: int = AT_A_TIME
 
     def needs(self, _: Item, known: ItemState) -> bool:
@@ -80,7 +76,7 @@ class Screen:
     @property
     def slots(self) -> int:
         """See `Stage`."""
-        return limits.jobs() if self.in_parallel else 1
+        return self.jobs or limits.jobs()
 
     def stop(self) -> None:
         """See `Stage`: the sessions of an item have limits of their own."""
@@ -117,14 +113,10 @@ class Screen:
 def claimed_of(item: Item) -> ClaimFolder:
     """The item's claim with nothing but its claimed kernel: ablations and repairs explain, they settle nothing. Raises
     BadInput: the folder is broken, cannot be made, or has no claimed kernel."""
-    if item.make is not None and not item.folder.exists():
-        item.make(item.folder)
-    folder = claims.load(str(item.folder.resolve()))
-    claimed = folder.claim.claimed
-    if claimed is None:
+    folder = claims.load(str(item.made().resolve()))
+    if folder.claim.claimed is None:
         raise BadInput(f"{item.name}: no variant of role claimed")
-    statement = folder.claim.model_copy(update={"variant": (claimed,)})
-    return replace(folder, audited=folder.audited.model_copy(update={"statement": statement}))
+    return folder.only(folder.claim.claimed.name)
 
 
 def lint(asked: Asked) -> Attempt:
@@ -169,16 +161,17 @@ def emulated(asked: Asked) -> Attempt:
     with Audit(folder, device, out, entropy=asked.seed, workers=asked.workers(), progress=silent) as audit:
         for stage in (audit.prepare, audit.review, audit.build, audit.verify, audit.judge):
             stage()
-        return of_verdict("emulated", audit.record.verdict, audit.record.findings)
+        return of_verdict(audit.record.verdict, audit.record.findings)
 
 
-def of_verdict(stage: StageName, verdict: Verdict, findings: Sequence[Finding]) -> Attempt:
-    """Settled by a verdict that the stage may give; passed on if right without a time; else it says what is needed."""
+def of_verdict(verdict: Verdict, findings: Sequence[Finding]) -> Attempt:
+    """Settled by a verdict that rests on proof; passed on if right without a time; else it says what is needed."""
+    of = partial(Attempt, stage="emulated")
     if verdict.name == "undecided":
-        return Attempt(stage=stage, outcome="no answer", verdict=needed(verdict.missing), reasons=verdict.missing)
-    if stage == "gpu" or verdict.name in SETTLE:
-        return Attempt(stage=stage, outcome="settled", verdict=verdict.name, reasons=verdict.reasons)
-    return Attempt(stage=stage, outcome="passed on", verdict=verdict.name, reasons=(counted(findings),))
+        return of(outcome="no answer", verdict=needed(verdict.missing), reasons=verdict.missing)
+    if verdict.name in SETTLE:
+        return of(outcome="settled", verdict=verdict.name, reasons=verdict.reasons)
+    return of(outcome="passed on", verdict=verdict.name, reasons=(counted(findings),))
 
 
 def needed(missing: Sequence[str]) -> str:
@@ -207,28 +200,4 @@ def counted(findings: Sequence[Finding]) -> str:
     return f"a GPU must time it; findings on the emulated device: {text}"
 
 
-def on_gpu(asked: Asked) -> Attempt:
-    """The whole audit, which settles the item unless it is undecided; the record and its report stay."""
-    folder = claimed_of(asked.item)
-    out, silent = asked.records / asked.item.name / "cuda", Progress(io.StringIO())
-    with Audit(folder, choose("cuda", folder.claim), out, entropy=asked.seed, progress=silent) as audit:
-        record = audit.run()
-    return of_verdict("gpu", record.verdict, record.findings)
-
-
-STAGES = (
-    Screen("lint", lint, in_parallel=True),
-    Screen("review", review, in_parallel=True),
-    Screen("emulated", emulated, in_parallel=True),
-    Screen("gpu", on_gpu, where=lambda: f"{gpu.find().name}; {environment.processor_and_cores()}"),
-)
-
-
-def for_device(name: str) -> tuple[Screen, ...]:
-    """The stages for that choice. Raises BadInput: a GPU is asked for and cannot be used; says what is missing."""
-    missing = toolchain.missing()
-    if name == "cuda" and missing is not None:
-        raise BadInput(f"--device cuda: {missing}; with --device emulated the GPU stage waits for --resume elsewhere")
-    if name == "emulated" or missing is not None:
-        return tuple(stage for stage in STAGES if stage.name != "gpu")
-    return STAGES
+STAGES = (Screen("lint", lint), Screen("review", review), Screen("emulated", emulated))

@@ -15,8 +15,8 @@ from audit.model.base import Frozen, problem
 from audit.model.errors import BadInput
 
 SCHEMA = 2
-"""History: 1 (2026-11) batch and funnel apart; 2 (2026-11) one form for both."""
-StageName = Literal["lint", "review", "emulated", "gpu", "notebook"]
+"""History: 1 (2026-11) batches and screening apart; 2 (2026-11) one form for both."""
+StageName = Literal["lint", "review", "emulated", "notebook"]
 Outcome = Literal[
     "settled", "left out", "passed on", "no answer", "error",
     "finished", "bad input", "failed", "crashed", "timed out", "infrastructure",
@@ -35,8 +35,7 @@ ENDED: tuple[State, ...] = ("finished", "settled", "left out")
 STAGES = TypeAdapter(dict[StageName, tuple[str, str]]).validate_python(
     {name: (one["title"], one["question"]) for name, one in _TABLE["stages"].items()}
 )
-"""Title and question of each stage."""
-SCREENING: tuple[StageName, ...] = ("lint", "review", "emulated", "gpu")
+"""Title and question of each stage, in their order."""
 EXECUTED, LOG = "executed.ipynb", "log.txt"
 """Names of two files that an attempt leaves in the folder of its item."""
 FULL = f"[Errno {errno.ENOSPC}]"
@@ -58,13 +57,11 @@ class End(Frozen):
 
 
 class Job(Frozen):
-    """One attempt to run: a notebook, its parameters file, where its results, its log and its folder are."""
+    """One attempt to run: a notebook, the folder it works in, and the one with its parameters, for its results."""
 
     notebook: str
-    parameters: str
-    executed: str
-    log: str
     folder: str
+    out: str
     limit_s: float
     env: dict[str, str] = Field(default_factory=dict)
 

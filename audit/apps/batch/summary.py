@@ -61,17 +61,12 @@ class StageCount:
         return 3600 * self.timed / self.seconds if self.seconds >= LEAST_SECONDS else None
 
 
-def write(
-    run: RunState, items: Sequence[ItemState], folder: Path, *, stages: Sequence[StageName], about: dict[str, str]
-) -> list[Path]:
+def write(run: RunState, items: Sequence[ItemState], folder: Path, *, about: dict[str, str]) -> list[Path]:
     """Writes `summary.html`, `.md`, `.csv` and `.json`; the same states give the same bytes.
 
-    `stages` are those that an item can come to, in their order; `about` holds facts about the whole run, by name.
-
-    Raises:
-        OSError: the folder cannot be written.
+    `about` holds facts about the whole run, by name. Raises OSError: the folder cannot be written.
     """
-    counted = by_stage(run, items, stages)
+    counted = by_stage(run, items)
     report = build(run, items, counted, about)
     rows = [row(run, item) for item in sorted(items, key=ORDERS["name"])]
     files = {
@@ -85,10 +80,10 @@ def write(
     return [folder / name for name in files]
 
 
-def text(run: RunState, items: Sequence[ItemState], stages: Sequence[StageName]) -> str:
+def text(run: RunState, items: Sequence[ItemState]) -> str:
     """The counts for a terminal."""
     lines = [f"{sanitizer.line(run.collection)}: {_lead(items)}"]
-    for one in by_stage(run, items, stages):
+    for one in by_stage(run, items):
         rate = f", {one.an_hour:,.0f} an hour" if one.an_hour else ""
         left = "".join(f"{number:,} {outcome}, " for outcome, number in one.left.items())
         lines.append(f"  {one.title:<16} {one.came:>6,} in, {left}{one.seconds:.1f} s{rate}")
@@ -120,15 +115,16 @@ def build(run: RunState, items: Sequence[ItemState], counted: Sequence[StageCoun
     )  # fmt: skip
 
 
-def by_stage(run: RunState, items: Sequence[ItemState], stages: Sequence[StageName]) -> list[StageCount]:
-    """Every stage in order, those nothing came to as well."""
+def by_stage(run: RunState, items: Sequence[ItemState]) -> list[StageCount]:
+    """Every stage that an item came to, in their order."""
     found = []
-    for stage in stages:
+    for stage in STAGES:
         runs = [one for one in run.runs if one.stage == stage]
         asked = ([one for one in item.attempts if one.stage == stage] for item in items)
         last: list[State] = [attempts[-1].outcome for attempts in asked if attempts]
         left: Counter[State] = Counter({one: last.count(one) for one in SEVERITY if one in last})
-        found.append(StageCount(stage, left, sum(one.items for one in runs), sum(one.seconds for one in runs)))
+        if last:
+            found.append(StageCount(stage, left, sum(one.items for one in runs), sum(one.seconds for one in runs)))
     return found
 
 
@@ -164,9 +160,8 @@ def _stages(counted: Sequence[StageCount]) -> Table:
     rows = []
     for one in counted:
         numbers = (one.came, *(one.left[way] for way in ways))
-        seconds = f"{one.seconds:,.1f} s" if one.came else "not yet"
         rate = f"{one.an_hour:,.0f}" if one.an_hour else ""
-        rows.append((one.title, *(f"{number:,}" for number in numbers), seconds, rate))
+        rows.append((one.title, *(f"{number:,}" for number in numbers), f"{one.seconds:,.1f} s", rate))
     columns = ("Stage", "Came in", *map(str.capitalize, ways), "Wall clock", "Items an hour")
     title = "Items by stage; an item that a stage has no answer to goes on to the next one"
     return Table(title, columns, tuple(rows), frozenset(range(1, len(columns))))

@@ -24,7 +24,7 @@ from audit.audit import Audit
 from audit.build.device import choose, secondary_devices
 from audit.claims import ClaimFolder, importers
 from audit.claims.importers import writer
-from audit.claims.importers.facts import NO_FIGURES, Figure, Imported
+from audit.claims.importers.facts import Given, Imported
 from audit.model.errors import BadInput
 from audit.report import terminal
 from audit.report.progress import Progress
@@ -112,7 +112,7 @@ def start_kernel(form: KernelForm) -> Audit:
     out = forms.folder(form, NAME)
     named = (form.kernel, form.reference)
     sources = uploaded(form) if form.upload else [fetched(place, out / FETCHED) for place in named]
-    imported = _with_claim(importers.read(sources), form)
+    imported = importers.read(sources, given=Given(claimed=_claimed(form), named=lambda *_: "parameter claimed_ratio"))
     if not imported.auditable:
         raise BadInput(f"{imported.provenance}: not enough for an audit: {imported.blocking()}")
     loaded = _folder(imported, out)
@@ -120,15 +120,11 @@ def start_kernel(form: KernelForm) -> Audit:
     return opened(form, loaded, out, **_files(sources), upload=False)
 
 
-def _with_claim(imported: Imported, form: KernelForm) -> Imported:
-    """The import with the ratio that was published, where the form states one."""
-    if not form.claimed_ratio:
-        return imported
-    if form.claimed_ratio < 0 or not form.claimed_gpu:
+def _claimed(form: KernelForm) -> tuple[tuple[str, float], ...]:
+    """The ratio that was published, by its GPU, where the form states one."""
+    if form.claimed_ratio < 0 or (form.claimed_ratio and not form.claimed_gpu):
         raise BadInput("parameter claimed_ratio: give a ratio above 0, and the GPU it was published for in claimed_gpu")
-    figure = Figure("the reference", form.claimed_ratio, "ratio", form.claimed_gpu, "as the form states it")
-    rest = tuple(one for one in imported.missing if one != NO_FIGURES)
-    return replace(imported, missing=rest).with_figures([figure])
+    return ((form.claimed_gpu, form.claimed_ratio),) if form.claimed_ratio else ()
 
 
 def _files(sources: list[Path]) -> dict[str, str]:

@@ -7,7 +7,6 @@ import time
 from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor, as_completed
 from contextlib import ExitStack
-from dataclasses import replace
 from functools import partial
 from pathlib import Path
 from typing import NamedTuple
@@ -143,7 +142,7 @@ def _cut(out: Path | None, entropy: int | None) -> SelfTest | None:
 
 def _beyond_doubt(root: Path, ask: Callable[[ClaimFolder], Record]) -> tuple[Record, tuple[Check, ...]]:
     """Ask about the first claim with nothing but its claimed kernel, which is wrong, and one repair, which is right."""
-    folder = only(claims.load(str(root / CLAIM)), (WRONG, RIGHT))
+    folder = claims.load(str(root / CLAIM)).only(WRONG, RIGHT)
     first = ask(folder)
     states = {rung.variant: rung.state for rung in judge.ladder(folder.claim, first.findings)}
     checks = (
@@ -205,11 +204,4 @@ def parted(found: Sequence[ClaimFolder], part: Part) -> list[ClaimFolder]:
     """The folders with that part of all their controls, and without those that keep none."""
     kept = [(folder, one.name) for folder in found for one in _controls(folder)][part.first - 1 :: part.of]
     named = ((folder, tuple(name for of, name in kept if of is folder)) for folder in found)
-    return [only(folder, names) for folder, names in named if names]
-
-
-def only(folder: ClaimFolder, names: tuple[str, ...]) -> ClaimFolder:
-    """The folder as if it had no other variants than those named."""
-    kept = tuple(variant for variant in folder.claim.variant if variant.name in names)
-    statement = folder.claim.model_copy(update={"variant": kept})
-    return replace(folder, audited=folder.audited.model_copy(update={"statement": statement}))
+    return [folder.only(*names) for folder, names in named if names]

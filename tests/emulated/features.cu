@@ -1,4 +1,4 @@
-// One small kernel per feature that the emulated device models; selftest_cases.py knows what each must answer.
+// One small kernel per feature that the emulated device models; test_features.py knows what each must answer.
 #include <torch/extension.h>
 #include <ATen/cuda/CUDAContext.h>
 #include <c10/cuda/CUDAGuard.h>

@@ -1,11 +1,12 @@
-"""Small collections for the funnel, and stages that answer as a test says."""
+"""Small collections to screen, and stages that answer as a test says."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
 from pathlib import Path
 
-from audit.apps.batch.items import Collection, Item
+from audit.apps.batch.command import NOTEBOOK
+from audit.apps.batch.items import Collection, Item, Reader
 from audit.apps.batch.screening import Asked, Screen
 from audit.apps.batch.state import Attempt, Outcome, StageName
 
@@ -56,6 +57,11 @@ def claim(root: Path, name: str, *, source: str = KERNEL, more: str = "", role: 
     (folder / "reference.py").write_text(REFERENCE, encoding="utf-8")
     (folder / "claimed.cu").write_text(source, encoding="utf-8")
     return folder
+
+
+def collection(place: Path, **given: str) -> Collection:
+    """A collection as `--screen` reads it; folders for rows are made beside it."""
+    return Reader(NOTEBOOK, {}, place.parent / "made", **given).read([str(place)])
 
 
 def items(*names: str) -> Collection:
