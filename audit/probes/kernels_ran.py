@@ -20,13 +20,14 @@ from __future__ import annotations
 import ast
 import re
 from collections.abc import Iterator, Sequence
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
 from pydantic import JsonValue
 
 from audit.build.settings import NO_BLOCKS
-from audit.model import python_text
+from audit.model import Shape, python_text
 from audit.model.errors import AuditError, Unsupported
 from audit.probes import claimed_shape
 from audit.probes.answer import Answer, Observed, failed, label, passed
@@ -72,6 +73,14 @@ def needs(target: Target) -> Iterator[Need]:
 
 
 def observe(target: Target) -> Observed:
+    """Look at the calls; where no kernel of the source runs and no ratio is stated, at the claim's other shapes too."""
+    named = (seen := _seen(target))["kernels_in_source"]
+    if named and not target.claim.speedup and "right_without_kernels" not in seen and conclude(seen).outcome == "fail":
+        seen |= _own_elsewhere(target, named)
+    return seen
+
+
+def _seen(target: Target) -> Observed:
     """List the kernels of one call at the largest case; where the source has kernels, call every case without them."""
     case = target.largest
     call = target.call(case, traced(target))
@@ -113,8 +122,11 @@ def observe(target: Target) -> Observed:
 def conclude(seen: Observed) -> Answer:
     """Pass where the kernels that ran are the source's own."""
     shape, ran = label(seen["shape"]), len(seen["launches"])
-    own = sum(launch["own"] for launch in seen["launches"])
-    if not own:
+    if "own_at" in seen:
+        asked, names = label(seen.get("claimed_shape", seen["shape"])), ", ".join(seen["kernels_in_source"])
+        text = f"{asked}: the host code launches none of the source's kernels ({names}); it does at"
+        return failed(f"{text} {label(seen['own_at'])}, which the claim states too", "hint")
+    if not (own := sum(launch["own"] for launch in seen["launches"])):
         return _at_claimed(seen, shape) if "own_there" in seen else _of_others(seen, shape, ran)
     if "own_there" in seen:
         claimed, names = seen["claimed_shape"], ", ".join(seen["kernels_in_source"])
@@ -209,8 +221,22 @@ def _at_the_claimed_shape(target: Target, names: list[str]) -> Observed | None:
     if found.raised is not None or found.refused is not None or not found.tensors:
         return None
     own = sum(_is_own(target, names, one) for one in found.launches)
-    shape = dict(target.claim.shapes.claimed)
-    return {"launches_at_claimed_shape": len(found.launches), "own_there": own, "claimed_shape": shape}
+    claimed = dict(target.claim.shapes.claimed)
+    return {"launches_at_claimed_shape": len(found.launches), "own_there": own, "claimed_shape": claimed}
+
+
+def _own_elsewhere(target: Target, names: list[str]) -> Observed:
+    """Return the first other shape that the claim states at which a kernel of the source is launched, if any."""
+    others = [dict(shape) for shape in target.claim.shapes.others]
+    cases = [case for case in target.cases if dict(case.shape) in others]
+    found: list[tuple[Shape, list[dict[str, Any]]]] = []
+    with suppress(AuditError):
+        calls = target.calls(cases, traced(target))
+        found += [(case.shape, call.launches) for case, call in zip(cases, calls, strict=True)]
+        claimed_shape.needed(target)
+        found += [(one.shape, one.launches) for one in claimed_shape.launched(target, others)]
+    own = (shape for shape, launches in found if any(_is_own(target, names, one) for one in launches))
+    return {"own_at": dict(shape)} if (shape := next(own, None)) else {}
 
 
 def _own_with_values(target: Target, names: list[str]) -> bool:

@@ -27,6 +27,7 @@ _NOT_ON_CPU = re.compile(r"(NotImplementedError|RuntimeError): \"\w+\" not imple
 """What torch says of a type that one of its operations lacks."""
 LARGE, SMALLER = 1024, 8
 """A size from LARGE on is divided by SMALLER; where there is none, every size is halved."""
+ANY_WORK = 1 << 62
 _NO_KEY = re.compile(r"KeyError: '(\w+)'")
 
 
@@ -34,26 +35,34 @@ def of(folder: ClaimFolder, device: AuditDevice, workers: Workers, numbers: Coll
     """Return the shapes to ask at; the claimed one or of an importer's candidates the first whose work fits the device.
 
     Questions about values need no large arrays: on a GPU, which can run the claimed shape, the importer's most
-    faithful smaller one is asked too where it counts for the claim. `numbers` are those that the sources name.
+    faithful smaller one that the task takes is asked too where it counts for the claim. `numbers` are those that the
+    sources name.
 
     Raises:
         BadInput: the task does not say what a call takes.
     """
     claim, shapes, on_gpu = folder.claim, device.shapes(folder.claim), device.describe().kind == "cuda"
     if on_gpu and claim.shapes.emulated_by == "importer":
-        smaller = claim.shapes.emulated[0]
-        known = smaller in shapes or scope_of(smaller, claim.shapes, numbers) == "other"
-        return shapes if known else (smaller, *shapes)
+        known = zip(claim.shapes.emulated, _work(folder, claim.shapes.emulated, workers, most=ANY_WORK), strict=True)
+        smaller = next((shape for shape, work in known if work is not None), None)
+        one_more = smaller and smaller not in shapes and scope_of(smaller, claim.shapes, numbers) != "other"
+        return (smaller, *shapes) if smaller and one_more else shapes
     if on_gpu or claim.shapes.emulated_by == "claim" or len(shapes) == 1:
         return shapes
     every = (claim.shapes.claimed, *shapes)
-    request = requests.Work(reference=folder.reference, shapes=every, most=MOST_WORK)
+    scopes = [scope_of(shape, claim.shapes, numbers) for shape in every]
+    slower = INTERPRETED if _interpreted(folder) else 1
+    return (every[first_that_fits(scopes, _work(folder, every, workers, most=MOST_WORK), slower=slower)],)
+
+
+def _work(folder: ClaimFolder, shapes: tuple[Shape, ...], workers: Workers, *, most: int) -> list[int | None]:
+    """Return the work at each shape, None where the task does not take it or it is too much, see `run.work.weighed`.
+    Raises BadInput, see `unusable`."""
+    request = requests.Work(reference=folder.reference, shapes=shapes, most=most)
     reply = workers.call(request, limit_s=variations.LIMIT_S)
     if not reply.finished:
         raise unusable(folder, reply)
-    scopes = [scope_of(shape, claim.shapes, numbers) for shape in every]
-    work = [event["work"] for event in reversed(reply.events)]
-    return (every[first_that_fits(scopes, work, slower=INTERPRETED if _interpreted(folder) else 1)],)
+    return [event["work"] for event in reversed(reply.events)]
 
 
 def unusable(folder: ClaimFolder, reply: Reply, *, on_gpu: bool = False) -> BadInput:

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import copy
 import inspect
+import re
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import AbstractContextManager, nullcontext
 from functools import partial
@@ -28,6 +29,8 @@ from audit.run.work import counted
 
 Arguments = list[Any]
 Result = torch.Tensor | tuple[torch.Tensor, ...]
+_TWO_DEVICES = re.compile(r"\b(?:same device|device type|on cpu)\b|\bcpu\b.*\bcuda\b|\bcuda\b.*\bcpu\b", re.IGNORECASE)
+"""What torch says of operands on a CPU and on a GPU."""
 SEED = 42
 """The seed that KernelBench and `audit.build.python.load` set before they make a module."""
 
@@ -43,6 +46,7 @@ class Task:
     ) -> None:
         self._file = ImportedFile(path, beside=beside, tied=tied)
         self._harness = stated(path.parents[1])
+        self._makes_on_cpu = False
 
     def inputs(self, shape: Sizes, generator: torch.Generator) -> Arguments:
         """Draw the arguments of one case, on the CPU."""
@@ -54,12 +58,26 @@ class Task:
     def reference(self, *arguments: Any) -> Result:
         """Return the result that the claim was compared with."""
         with torch.no_grad(), faked_for(arguments):
-            return outputs_in(self._computed(arguments, double=False))
+            return outputs_in(self._on_its_device(arguments, double=False))
 
     def oracle(self, *arguments: Any) -> Result:
         """Return the result with arguments, parameters and torch's default dtype in float64, see `in_float64`."""
         with torch.no_grad(), faked_for(arguments):
-            return outputs_in(computed(partial(self._computed, double=True), arguments))
+            return outputs_in(computed(partial(self._on_its_device, double=True), arguments))
+
+    def _on_its_device(self, arguments: Sequence[Any], *, double: bool) -> Any:
+        """Return the file's result; of one that makes tensors where torch makes them by default, on the CPU, for
+        arguments on a GPU, with the GPU as torch's default device."""
+        gpu = next((one.device for one in arguments if isinstance(one, torch.Tensor) and one.is_cuda), None)
+        if gpu is None or not self._makes_on_cpu:
+            try:
+                return self._computed(arguments, double=double)
+            except (RuntimeError, ValueError) as error:
+                if gpu is None or not _TWO_DEVICES.search(str(error)):
+                    raise
+                self._makes_on_cpu = True
+        with torch.device(gpu):
+            return self._computed(arguments, double=double)
 
     def cost(self, shape: Sizes) -> dict[str, float]:
         """Return `flops` 0, since no importer knows the least, and the `bytes` of the result; 0 where unknown.

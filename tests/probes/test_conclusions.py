@@ -278,6 +278,14 @@ ANSWERS: list[tuple[str, Observed, Answer]] = [
     ),
     (
         "kernels_ran",
+        {**KERNELS, "launches": [], "own_there": 0, "claimed_shape": {"N": 64}, "own_at": {"N": 4}},
+        failed(
+            "N=64: the host code launches none of the source's kernels (k); it does at N=4, which the claim states too",
+            "hint",
+        ),
+    ),
+    (
+        "kernels_ran",
         {**KERNELS, "launches": [], "launches_at_claimed_shape": 0, "own_there": 0, "claimed_shape": {"N": 64}},
         failed(
             "N=64, the claimed shape: the host code launches none of the source's kernels (k), nor at N=8, "

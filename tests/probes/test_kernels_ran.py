@@ -32,14 +32,20 @@ def asked(
     compiled: tuple[str, ...] = (),
     claimed: int = 4096,
     without: tuple[bool, bool] | None = None,
+    ratio: bool = False,
+    others: dict[int, str] | None = None,
     **event: Any,
 ) -> Finding:
     (folder / "claimed.cu").write_text(source)
     call = Call({"returned": "Tensor", "launches": list(launches), **event}, folder / "0.bin")
     case = SimpleNamespace(label="N=4096", shape={"N": 4096}, counts=True)
+    made = {
+        size: SimpleNamespace(shape={"N": size}, made=Call({"launches": [launch(kernel)]}, folder / "1.bin"))
+        for size, kernel in (others or {}).items()
+    }
     target = SimpleNamespace(
         largest=case,
-        cases=(case,),
+        cases=(case, *made.values()),
         is_reference=False,
         built=SimpleNamespace(
             traced_memory="traced",
@@ -50,11 +56,14 @@ def asked(
             note=SimpleNamespace(optimisation="O2"),
         ),
         compared=lambda _, asked: SimpleNamespace(right=without and without[asked is not case]),
-        claim=SimpleNamespace(shapes=SimpleNamespace(claimed={"N": claimed})),
+        claim=SimpleNamespace(
+            shapes=SimpleNamespace(claimed={"N": claimed}, others=[{"N": size} for size in made]),
+            speedup=["a ratio"] if ratio else [],
+        ),
         reference=folder / "reference.py",
         variant=SimpleNamespace(file="claimed.cu", name="claimed"),
         call=lambda case, mode: call,  # noqa: ARG005
-        calls=lambda cases, mode: [call for _ in cases],  # noqa: ARG005
+        calls=lambda cases, mode: [getattr(one, "made", call) for one in cases],  # noqa: ARG005
     )
     return ask(kernels_ran, cast(Target, target))
 
@@ -65,6 +74,18 @@ def test_own_kernels_beside_a_librarys_pass_with_their_share(tmp_path: Path) -> 
     assert found.outcome == "pass"
     assert "launches of the source's own kernels: 1 of 3, 95.0 % of the GPU time" in found.summary
     assert found.evidence["own_share"] == 0.95
+
+
+@pytest.mark.parametrize(
+    ("ratio", "elsewhere", "grade"),
+    [(False, "scale(float*)", "hint"), (True, "scale(float*)", "proved"), (False, LIBRARY, "proved")],
+)
+def test_a_claim_without_a_ratio_may_use_its_kernels_at_some_of_its_shapes(
+    ratio: bool, elsewhere: str, grade: str, tmp_path: Path
+) -> None:
+    found = asked(tmp_path, launch(LIBRARY), ratio=ratio, others={32: elsewhere, 64: LIBRARY})
+    assert (found.outcome, found.grade) == ("fail", grade)
+    assert ("none of the source's kernels (scale); it does at N=32, which the claim" in found.summary) == (grade == "hint")
 
 
 @pytest.mark.parametrize(("librarys", "share"), [(1.0, "75.0"), (297.0, "1.0")])

@@ -71,14 +71,21 @@ bool is_in_shared_variable(std::uint64_t offset, std::size_t bytes) {
   return false;
 }
 
-// Outside of one variable by no more than the others of the block hold together.
+// A GPU gives a block shared memory in units of kUnit bytes (256 up to compute capability 7.5, 128 from 8.0 on, by
+// CUDA's occupancy calculator) and from 8.0 on kReserved before them for itself. On an H200 nothing stops an access to
+// element 31 of an array of 8 floats, or to element -1; element 32 is an illegal address.
+constexpr std::uint64_t kUnit = 256, kReserved = 1024;
+
+// Outside of one variable by no more than what else the block has on a GPU: its other variables, the rest of a unit, and
+// what is reserved.
 bool may_be_in_another_variable(std::uint64_t offset, std::size_t bytes) {
   std::uint64_t total = 0;
   for (unsigned i = 0; i < variable_count; i++) total += variables[i].bytes;
   for (unsigned i = 0; i < variable_count; i++) {
     std::uint64_t others = total - variables[i].bytes, start = variables[i].offset, end = start + variables[i].bytes;
-    if (offset + bytes > end && offset + bytes - end <= others) return true;
-    if (offset < start && start - offset <= others) return true;
+    std::uint64_t rest = (total + kUnit - 1) / kUnit * kUnit - total;
+    if (offset + bytes > end && offset + bytes - end <= others + rest) return true;
+    if (offset < start && start - offset <= others + kReserved) return true;
   }
   return false;
 }
