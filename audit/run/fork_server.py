@@ -30,7 +30,7 @@ from audit.run.event_writer import EventWriter
 from audit.run.requests import Request
 from audit.sandbox import attempts, limits, native, processes
 from audit.sandbox.namespaces import become_first
-from audit.sandbox.policy import Policy
+from audit.sandbox.policy import Policy, system
 from audit.sandbox.policy import prepare as prepare_policy
 
 KINDS: dict[str, Serve] = {
@@ -137,6 +137,8 @@ def policy_of(request: Request) -> Policy:
     environments = [one.environment for one in devices if isinstance(one, CudaPythonSettings)]
     compilers = [environment[name] for environment in environments for name in FOLDERS if name in environment]
     return Policy(
+        rules=system(),
+        limit=limits.of_this_machine(),
         reads=list(dict.fromkeys(map(str, reads))),
         writes=writes,
         caches=[*([str(caches)] if caches else []), *compilers],  # of a `.py` variant: no other source uses them

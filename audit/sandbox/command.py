@@ -8,7 +8,7 @@ import subprocess
 import sys
 import tempfile
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from pathlib import Path
 from typing import IO
 
@@ -73,7 +73,7 @@ def run(
             "network": network,
             "rules": policy.system(),
             "home": str(home),
-            "limit": asdict(limits.of_this_machine()),
+            "limit": limits.of_this_machine()._asdict(),
             "limit_s": limit_s,
         }
         code, reason = _launched(request, limit_s, environment=own, out=out, err=err)

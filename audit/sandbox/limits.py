@@ -8,14 +8,12 @@ from __future__ import annotations
 import math
 import os
 import resource
-import shutil
 import signal
-import tempfile
 from collections.abc import Iterator
 from contextlib import suppress
-from dataclasses import dataclass
 from functools import cache
 from pathlib import Path, PurePosixPath
+from typing import NamedTuple
 
 from audit.sandbox import native
 
@@ -59,8 +57,7 @@ def _quota(folder: Path) -> float | None:
     return int(most) / int(period) if most.isdigit() and period.isdigit() and int(period) else None
 
 
-@dataclass(frozen=True)
-class _Mount:
+class _Mount(NamedTuple):
     """One hierarchy of control groups, mounted at `at` from group `top` down; version 2 has no controllers."""
 
     controllers: frozenset[str]
@@ -113,8 +110,7 @@ USER_PROCESSES = 4096
 """Processes and threads of a user other than root, in addition to those that run already."""
 
 
-@dataclass(frozen=True)
-class Bounds:
+class Bounds(NamedTuple):
     """Bytes and counts.
 
     Attributes:
@@ -139,10 +135,12 @@ class Bounds:
 @cache
 def of_this_machine() -> Bounds:
     """Return the bounds that follow from the memory this process may use and from the free disk."""
+    import tempfile
+
     memory = max(int(_memory() * _MEMORY_SHARE), _LEAST_MEMORY)
-    free = shutil.disk_usage(tempfile.gettempdir()).free
-    disk = min(int(free * _DISK_SHARE), _MOST_DISK)
-    return Bounds(memory=memory, data=max(_memory(), memory), disk=disk, scratch=min(_SCRATCH, memory // 2))
+    disk = os.statvfs(tempfile.gettempdir())
+    disk_bytes = min(int(disk.f_bavail * disk.f_frsize * _DISK_SHARE), _MOST_DISK)
+    return Bounds(memory=memory, data=max(_memory(), memory), disk=disk_bytes, scratch=min(_SCRATCH, memory // 2))
 
 
 def _memory() -> int:

@@ -8,9 +8,8 @@ from __future__ import annotations
 import ctypes
 import errno
 import os
-import platform
 
-MACHINE = platform.machine()
+MACHINE = os.uname().machine
 _LIBC = ctypes.CDLL(None, use_errno=True)
 _LIBC.syscall.restype = ctypes.c_long
 _PR_SET_PDEATHSIG, _PR_SET_CHILD_SUBREAPER, _PR_SET_NO_NEW_PRIVS = 1, 36, 38

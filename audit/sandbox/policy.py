@@ -5,17 +5,15 @@ Files, devices and variables that every sandboxed process may see are none of th
 
 from __future__ import annotations
 
-import importlib.util
 import os
 import re
 import signal
 import sys
-import tempfile
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass, field
 from functools import cache
 from pathlib import Path
+from typing import NamedTuple
 
 from audit.sandbox import filters, landlock, limits, namespaces, native
 from audit.sandbox.limits import Bounds
@@ -83,10 +81,12 @@ def _holds_packages(path: Path) -> bool:
 @cache
 def _pythons() -> tuple[str, ...]:
     """Return the folders of Python and of installed packages, but no folder with the user's own files."""
+    from importlib.util import find_spec
+
     found = [sys.prefix, sys.base_prefix, sys.exec_prefix, os.path.realpath(sys.executable)]
     found += [os.path.realpath(path) for path in sys.path if _holds_packages(Path(path))]
     for name in _PACKAGES:
-        spec = importlib.util.find_spec(name)
+        spec = find_spec(name)
         found += [*spec.submodule_search_locations] if spec and spec.submodule_search_locations else []
     return tuple(found)
 
@@ -121,29 +121,28 @@ def home_variables(home: str) -> dict[str, str]:
 _HOME = "home"
 
 
-@dataclass(frozen=True)
-class Policy:
+class Policy(NamedTuple):
     """The parts of the machine that one session or compiler may use.
 
     Attributes:
+        rules: files that every sandboxed process may see, see `system`.
+        limit: its resources.
         reads: files and folders it may read.
         writes: folders for its results: regular files only.
         caches: folders of compilers: links and renames too.
-        rules: files that every sandboxed process may see, see `system`.
         network: whether it may open sockets of every family, in a network without another machine.
         processor_s: seconds of processor time for one process; None for no limit.
         home: a folder for its temporary files, where it gets no file system of its own.
-        limit: its resources.
     """
 
+    rules: Sequence[tuple[str, int]]
+    limit: Bounds
     reads: Sequence[str] = ()
     writes: Sequence[str] = ()
     caches: Sequence[str] = ()
-    rules: Sequence[tuple[str, int]] = field(default_factory=system)
     network: bool = False
     processor_s: float | None = None
     home: str | None = None
-    limit: Bounds = field(default_factory=limits.of_this_machine)
 
 
 def prepare() -> None:
@@ -191,12 +190,19 @@ def enforce(policy: Policy) -> str:
 
 
 def _enter_home(parent: str | None) -> str:
-    home = Path(parent or tempfile.mkdtemp(prefix="audit-")) / _HOME
+    home = Path(parent or _temporary()) / _HOME
     home.mkdir(mode=0o700, exist_ok=True)
     os.environ.update(home_variables(str(home)))
-    tempfile.tempdir = None  # cached from before the sandbox
+    if "tempfile" in sys.modules:  # cached from before the sandbox
+        vars(sys.modules["tempfile"])["tempdir"] = None
     os.chdir(home)
     return str(home)
+
+
+def _temporary() -> str:
+    import tempfile
+
+    return tempfile.mkdtemp(prefix="audit-")
 
 
 def _entered_network() -> bool:

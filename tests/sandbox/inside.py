@@ -32,6 +32,7 @@ def inside(
     if child == 0:
         try:
             around = Policy(
+                rules=policy.system(),
                 reads=[str(path) for path in reads or []],
                 writes=[str(path) for path in writes or []],
                 home=str(home),

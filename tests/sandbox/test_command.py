@@ -6,7 +6,6 @@ import signal
 import subprocess
 import sys
 import time
-from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -43,14 +42,14 @@ def test_one_that_starts_processes_without_end_is_ended(tmp_path: Path, monkeypa
 
 
 def test_one_that_takes_much_memory_is_ended(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(limits, "of_this_machine", lambda: replace(LIMIT, memory=128 << 20))
+    monkeypatch.setattr(limits, "of_this_machine", lambda: LIMIT._replace(memory=128 << 20))
     greedy = "import time; held = bytearray(b'1') * (400 << 20); time.sleep(1000)"
     done = command.run([sys.executable, "-S", "-c", greedy], folder=tmp_path, limit_s=20)
     assert "of memory" in done.stopped
 
 
 def test_one_that_prints_or_writes_without_end_is_ended(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(limits, "of_this_machine", lambda: replace(LIMIT, printed=1 << 20, disk=4 << 30))
+    monkeypatch.setattr(limits, "of_this_machine", lambda: LIMIT._replace(printed=1 << 20, disk=4 << 30))
     assert "printed more than 1 MiB" in command.run(["yes"], folder=tmp_path, limit_s=20).stopped
     monkeypatch.setattr(limits, "of_this_machine", lambda: LIMIT)
     writes = "for i in 1 2 3 4 5; do head -c 60000000 /dev/zero > $i; done; sleep 1000"
@@ -58,7 +57,7 @@ def test_one_that_prints_or_writes_without_end_is_ended(tmp_path: Path, monkeypa
 
 
 def test_one_that_makes_folders_without_end_is_ended(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(limits, "of_this_machine", lambda: replace(LIMIT, files=500))
+    monkeypatch.setattr(limits, "of_this_machine", lambda: LIMIT._replace(files=500))
     storm = "import itertools, os; [os.mkdir(str(number)) for number in itertools.count()]"
     done = command.run([sys.executable, "-S", "-c", storm], folder=tmp_path, limit_s=20)
     assert done.stopped == "it was ended: it made more than 500 files or 50 folders"
@@ -72,7 +71,7 @@ def test_folders_deeper_than_a_path_is_long_are_counted(tmp_path: Path, monkeypa
 
 
 def test_memory_that_no_process_has_mapped_in_pages_counts(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(limits, "of_this_machine", lambda: replace(LIMIT, disk=4 << 30, scratch=64 << 20))
+    monkeypatch.setattr(limits, "of_this_machine", lambda: LIMIT._replace(disk=4 << 30, scratch=64 << 20))
     gives = (
         "import mmap; held = mmap.mmap(-1, 200 << 20); held.write(bytes(200 << 20)); held.madvise(mmap.MADV_DONTNEED)"
     )

@@ -38,7 +38,7 @@ _CLOCKS = ("clock_gettime", "gettimeofday", "time", "clock", "nanosleep", *_CHRO
 _WRAPS = "-Wl," + ",".join(f"--wrap={name}" for name in (*_COPIES, *_CLOCKS))
 _LIBRARIES = ("-lstdc++", "-lm", "-lgcc_s", "-lgcc", "-lc")
 _LINK = ("-shared", "-nodefaultlibs", "-Wl,-z,relro,-z,now,--as-needed", _WRAPS, *_LIBRARIES)
-_RECIPE = "8"  # part of every cache key; counts changes to the way this module calls the compiler
+_RECIPE = "9"  # part of every cache key; counts changes to the way this module calls the compiler
 
 _REGISTERED = re.compile(r"\bTORCH_LIBRARY(?:_FRAGMENT|_IMPL)?\s*\(")
 _BOUND = re.compile(r"\b(?:PYBIND11_MODULE|PyInit_\w+)")
@@ -253,4 +253,5 @@ def _operator_includes(source: CudaSource) -> str:
     headers = [name for name in names if (folder / name).is_file()]
     if any(_LISTS in (folder / name).read_text(encoding="utf-8") for name in headers):
         headers.insert(0, "ATen/core/IListRef.h")
-    return "".join(f"#include <{name}>\n" for name in headers)
+    alone = f"{prepared.sources().prefix.upper()}_OPERATORS_ALONE"  # without headers that those of operators do not use
+    return "\n".join([f"#define {alone}", *(f"#include <{name}>" for name in headers), f"#undef {alone}\n"])

@@ -24,7 +24,7 @@ _TWO_TYPES = re.compile(
     + _DYNAMIC.format("old", "also", "past"),
     re.MULTILINE | re.DOTALL,
 )
-_TORCH_NAME = re.compile(r"\b(?:torch|at|c10|py|pybind11|ATen)\b|TORCH_|\bAT_|PYBIND11|cuemu::Convert")
+_TORCH_NAME = re.compile(r"\b(?:torch|at|c10|py|pybind11|ATen)\b|of [‘']std[’']|TORCH_|\bAT_|PYBIND11|cuemu::Convert")
 
 
 def two_types(log: str) -> str:

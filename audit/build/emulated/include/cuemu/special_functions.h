@@ -3,6 +3,8 @@
 #include <cmath>
 #include <limits>
 
+extern "C" double cuemu_bessel_i(double order, double x);
+
 namespace cuemu {
 
 // sin(pi x) and cos(pi x), exact at halves however large x is.
@@ -59,13 +61,6 @@ inline double scaled_erfc(double x) {
 }
 inline double normal_below(double x) { return static_cast<double>(0.5L * erfcl(-x * 0.707106781186547524400844362104849039L)); }
 
-inline double bessel_i(double order, double x) {
-  if (x != x) return x;
-  double large = fabs(x), sign = order && x < 0 ? -1.0 : 1.0;
-  if (large < 1e-9) return order ? 0.5 * x : 1.0;
-  if (large > 720.0) return sign * std::numeric_limits<double>::infinity();
-  return sign * static_cast<double>(std::cyl_bessel_i(static_cast<long double>(order), static_cast<long double>(large)));
-}
 inline long double length(long double x, long double y, long double z = 0, long double w = 0) {
   return hypotl(hypotl(x, y), hypotl(z, w));
 }
@@ -86,8 +81,8 @@ CUEMU_BOTH_SIZES(erfcx, cuemu::scaled_erfc(x))
 CUEMU_BOTH_SIZES(normcdf, cuemu::normal_below(x))
 CUEMU_BOTH_SIZES(normcdfinv, -1.41421356237309504880 * cuemu::inverse_of_erfc(2.0 * x))
 CUEMU_BOTH_SIZES(rcbrt, 1.0 / cbrt(x))
-CUEMU_BOTH_SIZES(cyl_bessel_i0, cuemu::bessel_i(0.0, x))
-CUEMU_BOTH_SIZES(cyl_bessel_i1, cuemu::bessel_i(1.0, x))
+CUEMU_BOTH_SIZES(cyl_bessel_i0, cuemu_bessel_i(0.0, x))
+CUEMU_BOTH_SIZES(cyl_bessel_i1, cuemu_bessel_i(1.0, x))
 #undef CUEMU_BOTH_SIZES
 inline void sincospi(double x, double* s, double* c) { *s = sinpi(x), *c = cospi(x); }
 inline void sincospif(float x, float* s, float* c) { *s = sinpif(x), *c = cospif(x); }

@@ -21,6 +21,7 @@
 #include <ATen/ops/zeros.h>
 #include <ATen/ops/zeros_like.h>
 #include <c10/core/GradMode.h>
+#include "cuemu/torch_scalar.h"
 #undef CUEMU_OPERATORS_ALONE
 
 namespace torch {

@@ -4,16 +4,6 @@
 
 namespace cuemu {
 
-// `operation(a, b)` on each part of type Part, as an int; the lower bits of what it gives are kept.
-template <class Part, class Operation>
-inline unsigned by_parts(unsigned a, unsigned b, Operation operation) {
-  constexpr int bits = 8 * sizeof(Part);
-  constexpr unsigned all = (1u << bits) - 1;
-  unsigned result = 0;
-  for (int at = 0; at < 32; at += bits)
-    result |= (static_cast<unsigned>(operation(static_cast<Part>(a >> at), static_cast<Part>(b >> at))) & all) << at;
-  return result;
-}
 template <class Part>
 inline int clamped(int x) {
   constexpr int low = static_cast<Part>(-1) < 0 ? -(1 << (8 * sizeof(Part) - 1)) : 0;
@@ -32,10 +22,19 @@ inline unsigned sum_of_differences(unsigned a, unsigned b) {
 
 }  // namespace cuemu
 
-#define CUEMU_BY_PARTS(NAME, PART, EXPRESSION)                                                 \
-  inline unsigned NAME(unsigned a, unsigned b) {                                               \
-    using Part = PART;                                                                         \
-    return cuemu::by_parts<Part>(a, b, [](int x, int y) { return static_cast<int>(EXPRESSION); }); \
+// The expression in x and y for each part of type Part of two words, as an int, of which the lower bits are kept. No
+// template: an inline function that calls one has it instantiated in every source.
+#define CUEMU_BY_PARTS(NAME, PART, EXPRESSION)                                  \
+  inline unsigned NAME(unsigned a, unsigned b) {                                \
+    using Part = PART;                                                          \
+    constexpr int bits = 8 * sizeof(Part);                                      \
+    constexpr unsigned all = (1u << bits) - 1;                                  \
+    unsigned result = 0;                                                        \
+    for (int at = 0; at < 32; at += bits) {                                     \
+      const int x = static_cast<Part>(a >> at), y = static_cast<Part>(b >> at); \
+      result |= (static_cast<unsigned>(EXPRESSION) & all) << at;                \
+    }                                                                           \
+    return result;                                                              \
   }
 #define CUEMU_BOTH_COUNTS(NAME, HALF, BYTE, EXPRESSION) \
   CUEMU_BY_PARTS(__v##NAME##2, HALF, EXPRESSION)        \
