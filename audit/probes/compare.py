@@ -133,7 +133,8 @@ def worst_element(seen: Mapping[str, Any]) -> str:
     """Return index, expected and got of the worst element, in words; from `Comparison.evidence`."""
     index, expected, got = ", ".join(map(str, seen["index"])), float(seen["expected"]), float(seen["got"])
     output = f" of output {seen['output']}" if "output" in seen else ""
-    return f"at [{index}]{output} expected {expected:.6g}, got {got:.6g}"
+    digits = 6 if f"{expected:.6g}" != f"{got:.6g}" else 17  # large whole numbers, off by a few
+    return f"at [{index}]{output} expected {expected:.{digits}g}, got {got:.{digits}g}"
 
 
 def compare(

@@ -122,12 +122,9 @@ def _seen(target: Target) -> Observed:
 def conclude(seen: Observed) -> Answer:
     """Pass where the kernels that ran are the source's own."""
     shape, ran = label(seen["shape"]), len(seen["launches"])
-    if "own_at" in seen:
-        asked, names = label(seen.get("claimed_shape", seen["shape"])), ", ".join(seen["kernels_in_source"])
-        text = f"{asked}: the host code launches none of the source's kernels ({names}); it does at"
-        return failed(f"{text} {label(seen['own_at'])}, which the claim states too", "hint")
-    if not (own := sum(launch["own"] for launch in seen["launches"])):
-        return _at_claimed(seen, shape) if "own_there" in seen else _of_others(seen, shape, ran)
+    own = sum(launch["own"] for launch in seen["launches"])
+    if not own or "own_at" in seen:
+        return _at_claimed(seen, shape) if {"own_there", "own_at"} & seen.keys() else _of_others(seen, shape, ran)
     if "own_there" in seen:
         claimed, names = seen["claimed_shape"], ", ".join(seen["kernels_in_source"])
         text = f"{label(claimed)}, the claimed shape: the host code launches none of the source's kernels ({names})"
@@ -156,12 +153,16 @@ def _tuned(seen: Observed) -> Iterator[str]:
 
 
 def _at_claimed(seen: Observed, shape: str) -> Answer:
-    """Return the answer where none of the source's kernels ran, by the launches at the claimed shape."""
+    """Return the answer where none of the source's kernels ran, by the launches at shapes that the claim states."""
+    names = ", ".join(seen["kernels_in_source"])
+    if "own_at" in seen:
+        at = label(seen["claimed_shape"]) if "claimed_shape" in seen else shape
+        text = f"{at}: the host code launches none of the source's kernels ({names}); it does at"
+        return failed(f"{text} {label(seen['own_at'])}, which the claim states too", "hint")
     own, launches, claimed = seen["own_there"], seen["launches_at_claimed_shape"], seen["claimed_shape"]
     there = f"{label(claimed)}, the claimed shape: "
     if own:
         return passed(f"{shape}: none of the source's kernels ran; {there}{own} of {launches} do")
-    names = ", ".join(seen["kernels_in_source"])
     text = f"{there}the host code launches none of the source's kernels ({names}), nor at {shape}, which was run"
     return failed(text, shape=claimed)
 
@@ -194,10 +195,9 @@ def _right_without(target: Target, cases: Sequence[Case]) -> bool:
 
 def _telling(target: Target) -> list[Case]:
     """Return cases whose result is no trivial one, as memory that the host code has filled may hold."""
-    try:
+    with suppress(AuditError):
         return [one.case for one in trusted(target, wanted(target).middle) if one.group == DISCRIMINATING]
-    except AuditError:
-        return []
+    return []
 
 
 def _without_at_the_claimed_shape(target: Target) -> Observed:

@@ -9,16 +9,22 @@ from audit.probes.undefined import MAY_BE_SHARED
 from tests.emulated.child import FOLDER, run
 
 OUTSIDE = "reads 4 bytes outside every shared variable"
+OF_ANOTHER, OF_A_UNIT = f"{OUTSIDE}, {MAY_BE_SHARED[0]}", f"{OUTSIDE}, in shared memory {MAY_BE_SHARED[1]}"
 # arrays (1: one of 128 bytes; 2: that and one of 1,024 bytes; 3: that and 1,024 bytes of the launch), index, message
 ASKED = [
     (1, 31, None),
-    (1, 32, OUTSIDE),
+    (1, 32, OF_A_UNIT),
+    (1, 63, OF_A_UNIT),
+    (1, 64, OUTSIDE),
+    (1, -1, OF_A_UNIT),
+    (1, -257, OUTSIDE),
     (2, 31, None),
-    (2, 40, f"{OUTSIDE}, {MAY_BE_SHARED}"),
-    (2, 287, f"{OUTSIDE}, {MAY_BE_SHARED}"),
-    (2, 288, OUTSIDE),
-    (2, -2, f"{OUTSIDE}, {MAY_BE_SHARED}"),
-    (3, 40, f"{OUTSIDE}, {MAY_BE_SHARED}"),
+    (2, 40, OF_ANOTHER),
+    (2, 287, OF_ANOTHER),
+    (2, 288, OF_A_UNIT),
+    (2, 320, OUTSIDE),
+    (2, -2, OF_ANOTHER),
+    (3, 40, OF_ANOTHER),
     (3, 5000, OUTSIDE),
 ]
 _ALL = """

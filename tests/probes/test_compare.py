@@ -11,7 +11,18 @@ from hypothesis import strategies as st
 from hypothesis.extra import numpy as npst
 
 from audit.model import Tolerance
-from audit.probes.compare import CHUNK, Comparison, Output, Right, compare, few_of_half, number, sentence, wrong_map
+from audit.probes.compare import (
+    CHUNK,
+    Comparison,
+    Output,
+    Right,
+    compare,
+    few_of_half,
+    number,
+    sentence,
+    worst_element,
+    wrong_map,
+)  # fmt: skip
 from audit.run.correctness import NothingFinite, right, rms
 
 TOLERANCE = Tolerance(relative=1e-4, reason="a test")
@@ -88,6 +99,15 @@ def test_a_causal_mask_is_right_and_seven_everywhere_is_not() -> None:
     result = compared(np.full_like(WANT, 7.0), one_infinity)
     assert result.elements_wrong == 11  # the seven alone is right
     assert (result.index, result.expected, result.got) == ((0, 0), INF, 7.0)
+
+
+@pytest.mark.parametrize(
+    ("got", "words"),
+    [(834570001.0, "expected 834570000, got 834570001"), (7.0, "expected 8.3457e+08, got 7")],
+)
+def test_values_that_read_alike_are_given_in_full(got: float, words: str) -> None:
+    seen = {"index": [3], "expected": 834570000.0, "got": got}
+    assert worst_element(seen) == f"at [3] {words}"
 
 
 def test_the_worst_element_is_a_wrong_one_even_where_a_right_one_is_farther_off() -> None:

@@ -85,7 +85,9 @@ def test_a_claim_without_a_ratio_may_use_its_kernels_at_some_of_its_shapes(
 ) -> None:
     found = asked(tmp_path, launch(LIBRARY), ratio=ratio, others={32: elsewhere, 64: LIBRARY})
     assert (found.outcome, found.grade) == ("fail", grade)
-    assert ("none of the source's kernels (scale); it does at N=32, which the claim" in found.summary) == (grade == "hint")
+    assert ("none of the source's kernels (scale); it does at N=32, which the claim" in found.summary) == (
+        grade == "hint"
+    )
 
 
 @pytest.mark.parametrize(("librarys", "share"), [(1.0, "75.0"), (297.0, "1.0")])

@@ -27,6 +27,8 @@ void report_bounds(const Allocation* allocation, std::uint64_t offset, std::size
   std::string message = std::string(write ? "writes " : "reads ") + std::to_string(bytes) + " bytes ";
   if (is_near_arena(offset) && may_be_in_another_variable(offset, bytes))
     message += "outside every shared variable, where another one of the block may lie on a GPU";
+  else if (is_near_arena(offset) && may_be_given_to_the_block(offset, bytes))
+    message += "outside every shared variable, in shared memory that a GPU may give the block beside them";
   else if (is_near_arena(offset)) message += "outside every shared variable";
   else if (allocation && !allocation->live) message += "of memory that has been freed";
   else if (allocation) message += "past the end of a block of " + std::to_string(allocation->bytes) + " bytes";

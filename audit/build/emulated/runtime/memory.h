@@ -52,5 +52,6 @@ std::size_t static_shared_bytes();
 bool is_in_arena(std::uint64_t offset);
 bool is_in_shared_variable(std::uint64_t offset, std::size_t bytes);
 bool may_be_in_another_variable(std::uint64_t offset, std::size_t bytes);  // of the block, by where a GPU may place them
+bool may_be_given_to_the_block(std::uint64_t offset, std::size_t bytes);   // by a GPU, beside its variables
 
 }  // namespace cuemu

@@ -40,6 +40,12 @@ std::uint32_t shared_pattern() { return device.settings.shared_word; }
 
 namespace {
 
+std::uint64_t shared_total() {
+  std::uint64_t total = 0;
+  for (unsigned i = 0; i < variable_count; i++) total += variables[i].bytes;
+  return total;
+}
+
 void fill(std::uint64_t from, std::uint64_t to) {
   std::uint32_t pattern = shared_pattern();
   for (std::uint64_t at = from / 4 * 4; at < to; at += 4) std::memcpy(region.base + at, &pattern, 4);
@@ -71,23 +77,32 @@ bool is_in_shared_variable(std::uint64_t offset, std::size_t bytes) {
   return false;
 }
 
-// A GPU gives a block shared memory in units of kUnit bytes (256 up to compute capability 7.5, 128 from 8.0 on, by
-// CUDA's occupancy calculator) and from 8.0 on kReserved before them for itself. On an H200 nothing stops an access to
-// element 31 of an array of 8 floats, or to element -1; element 32 is an illegal address.
-constexpr std::uint64_t kUnit = 256, kReserved = 1024;
+namespace {
 
-// Outside of one variable by no more than what else the block has on a GPU: its other variables, the rest of a unit, and
-// what is reserved.
-bool may_be_in_another_variable(std::uint64_t offset, std::size_t bytes) {
-  std::uint64_t total = 0;
-  for (unsigned i = 0; i < variable_count; i++) total += variables[i].bytes;
+// Whether the bytes lie outside of one variable by no more than this.
+bool is_near_variable(std::uint64_t offset, std::size_t bytes, std::uint64_t before, std::uint64_t behind) {
   for (unsigned i = 0; i < variable_count; i++) {
-    std::uint64_t others = total - variables[i].bytes, start = variables[i].offset, end = start + variables[i].bytes;
-    std::uint64_t rest = (total + kUnit - 1) / kUnit * kUnit - total;
-    if (offset + bytes > end && offset + bytes - end <= others + rest) return true;
-    if (offset < start && start - offset <= others + kReserved) return true;
+    std::uint64_t others = shared_total() - variables[i].bytes, start = variables[i].offset;
+    std::uint64_t end = start + variables[i].bytes;
+    if (offset + bytes > end && offset + bytes - end <= others + behind) return true;
+    if (offset < start && start - offset <= others + before) return true;
   }
   return false;
+}
+
+}  // namespace
+
+bool may_be_in_another_variable(std::uint64_t offset, std::size_t bytes) {
+  return is_near_variable(offset, bytes, 0, 0);
+}
+
+// A GPU gives a block shared memory in units, of 256 bytes up to compute capability 7.5 and 128 from 8.0 on by CUDA's
+// occupancy calculator, and from 8.0 on reserves 1,024 bytes before it. On an H200 nothing stops an access to element 31
+// of an array of 8 floats, or to element -1; element 32 is an illegal address.
+bool may_be_given_to_the_block(std::uint64_t offset, std::size_t bytes) {
+  constexpr std::uint64_t kUnit = 256, kReserved = 1024;
+  std::uint64_t total = shared_total();
+  return is_near_variable(offset, bytes, kReserved, (total + kUnit - 1) / kUnit * kUnit - total);
 }
 
 }  // namespace cuemu
