@@ -75,8 +75,9 @@ def needs(target: Target) -> Iterator[Need]:
 def observe(target: Target) -> Observed:
     """Look at the calls; where no kernel of the source runs and no ratio is stated, at the claim's other shapes too."""
     named = (seen := _seen(target))["kernels_in_source"]
-    if named and not target.claim.speedup and "right_without_kernels" not in seen and conclude(seen).outcome == "fail":
-        seen |= _own_elsewhere(target, named)
+    others = target.claim.shapes.others and not target.claim.speedup and "right_without_kernels" not in seen
+    if named and others and conclude(seen).outcome == "fail":
+        return seen | _own_elsewhere(target, named)
     return seen
 
 
