@@ -1,9 +1,9 @@
 """Prepare a timing session: a second set of inputs, compiled baselines, and compiler caches.
 
-torch.compile's search for the fastest code takes minutes. A session gets a copy of compiler caches
-in its own folder: one that loads claimed code never writes to the user's cache. The results of torch.compile are stored
-from a process before it loads claimed code, one folder for each reference, shape, torch and GPU; the cache of a `.py`
-variant belongs to its session alone.
+torch.compile's search for the fastest code takes minutes. A session gets a copy of compiler caches in its own folder:
+one that loads claimed code never writes to the user's cache. The results of torch.compile are stored from a process
+before it loads claimed code, one folder for each reference, shape, torch and GPU; the cache of a `.py` variant belongs
+to its session alone.
 """
 
 from __future__ import annotations

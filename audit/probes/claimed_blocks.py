@@ -37,6 +37,7 @@ from audit.model.errors import AuditError, Unsupported
 from audit.probes import block_calls, block_results, claimed_launches, claimed_shape, launched_alike
 from audit.probes.answer import Answer, Observed, failed, grade_beside, label, passed
 from audit.probes.battery import at_middle, premise
+from audit.probes.behaviour import sentence as behaviour
 from audit.probes.block_calls import BLOCKS, FEWER, WHOLE
 from audit.probes.called import Mode, alike
 from audit.probes.cases import Case
@@ -44,7 +45,6 @@ from audit.probes.compare import FAR, few_of_half, sentence, worst_element
 from audit.probes.distributions import OUTSIDE_HALF, REORDERED, SHIFTED
 from audit.probes.target import Target
 from audit.probes.undefined import of_blocks
-from audit.probes.undefined import sentence as behaviour
 from audit.probes.variations import DISCRIMINATING, GRADED
 
 NAME = "claimed_blocks"

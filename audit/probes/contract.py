@@ -16,10 +16,10 @@ from audit.model import Shape
 from audit.model.errors import AuditError
 from audit.probes import claimed_launches, claimed_shape, sized
 from audit.probes.answer import Answer, Observed, failed, label, passed, skipped
+from audit.probes.behaviour import faulted
 from audit.probes.called import Call, ProtocolViolated, alike
 from audit.probes.cases import Case
 from audit.probes.target import Target
-from audit.probes.undefined import faulted
 
 NAME = "contract"
 NUMBER, MOST_NUMBERS = re.compile(r"(?<![\w.])[1-9]\d{0,4}(?![\w.])"), 4

@@ -11,23 +11,22 @@ Kernels of a library that take a tenth of the GPU time are a hint: a source may 
 `.py` made of a library's operators is a hint too: it may be declared as such. Where the claimed shape is too large to
 run, the launches of its host code decide, with the inputs of that shape where a smaller one does launch the source's
 kernels; and where the claim speaks of none of the smaller shapes, one call there without blocks. Where these are
-unknown and the source compares sizes with numbers, a call at a smaller shape gives a hint. An extension that torch
+unknown and the source compares sizes with numbers, a call at a smaller shape gives a hint; so does a claim without a
+ratio that uses its own kernels at others of its shapes. An extension that torch
 cannot build runs at no shape.
 """
 
 from __future__ import annotations
 
-import ast
 import re
 from collections.abc import Iterator, Sequence
 from contextlib import suppress
-from pathlib import Path
 from typing import Any
 
 from pydantic import JsonValue
 
 from audit.build.settings import NO_BLOCKS
-from audit.model import Shape, python_text
+from audit.model import Shape
 from audit.model.errors import AuditError, Unsupported
 from audit.probes import claimed_shape
 from audit.probes.answer import Answer, Observed, failed, label, passed
@@ -35,21 +34,15 @@ from audit.probes.battery import trusted
 from audit.probes.block_calls import BLOCKS
 from audit.probes.called import Mode, SessionBroken
 from audit.probes.cases import Case, Need
-from audit.probes.own_kernels import own_kernels, refused_by_torch
+from audit.probes.own_kernels import is_one_of, launches_nothing, own_kernels, refused_by_torch, sizes_decide
 from audit.probes.target import Target
 from audit.probes.variations import DISCRIMINATING, wanted
-from audit.review.cuda_reading import CudaReading
-from audit.review.cuda_source import parse
 
 NAME = "kernels_ran"
 NAME_CHARACTERS = 160
 MOST = 0.9
 """The share of the GPU time below which a library's kernels did a part of the work; fills and copies do not count."""
 MOVES_MEMORY = re.compile(r"fill|copy|memset|memcpy", re.IGNORECASE)
-SMALL_NUMBER = 8
-"""Smaller numbers in comparisons are dimensions and vector widths."""
-LAUNCH = re.compile(r"<<<|__global__|Launch\w*Kernel|LaunchKernel|\b(?:cub|thrust)\s*::|#\s*include\s*\"")
-"""Code that may launch a kernel: by syntax, by a call of the driver or runtime, or in an included file."""
 INTERPRETER_FAILED = "interpreter-failed"
 """A Triton kernel that the interpreter cannot run may run on a GPU, so nothing follows."""
 
@@ -253,29 +246,6 @@ def _own_with_values(target: Target, names: list[str]) -> bool:
 
 def _is_own(target: Target, names: list[str], launch: dict[str, Any]) -> bool:
     return is_one_of(launch["kernel"], names) or target.built.defines(launch["kernel"])
-
-
-def launches_nothing(source: Path) -> bool:
-    """Return whether a `.cu` has no code, macros included, that may launch a kernel; False for a `.py`."""
-    return source.suffix == ".cu" and not LAUNCH.search(source.read_text(encoding="utf-8"))
-
-
-def sizes_decide(source: Path) -> bool:
-    """Return whether host code compares with a number that may be a size."""
-    text = source.read_text(encoding="utf-8")
-    if source.suffix == ".py":
-        compared = [node for node in ast.walk(python_text.module(text)) if isinstance(node, ast.Compare)]
-        numbers = [each.value for node in compared for each in ast.walk(node) if isinstance(each, ast.Constant)]
-        return any(type(number) is int and number >= SMALL_NUMBER for number in numbers)
-    reading = CudaReading(parse(text))
-    host = [reading.text(node) for node in reading.nodes("binary_expression") if reading.in_host(node)]
-    found = [re.search(r"(?:[<>]=?|[!=]=)\s*(\d+|[A-Z]\w+)[uUlL]*$", one) for one in host]
-    return any(not one[1].isdigit() or int(one[1]) >= SMALL_NUMBER for one in found if one)
-
-
-def is_one_of(kernel: str, names: list[str]) -> bool:
-    """Return whether a kernel's device name, `void ns::k<float, 256>(float*)` or `k<T>`, is one of those functions."""
-    return any(re.search(rf"(?<![\w]){re.escape(name)}\s*(?:[<(]|$)", kernel) for name in names)
 
 
 def own_share(ran: list[dict[str, Any]], own: list[bool]) -> float | None:

@@ -16,9 +16,10 @@ from audit.build import race_prover
 from audit.build.race_prover import Proof
 from audit.model.errors import Unsupported
 from audit.probes.answer import Answer, Observed, failed, label, passed, skipped
+from audit.probes.behaviour import OPEN, Behaviour, sentence
 from audit.probes.cases import Case, Need, counting
 from audit.probes.target import SHARES, Target
-from audit.probes.undefined import OPEN, Behaviour, Checked, checked, checking, sentence
+from audit.probes.undefined import Checked, checked, checking
 
 NAME = "memory_access"
 RACES = ("race-shared", "race-global", "warp-mask")

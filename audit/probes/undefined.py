@@ -6,99 +6,39 @@ debug information), `shape`, `proof` (the observer: "access checker", a tool of 
 `reports`, all observations. A probe of values gives that grade to a wrong value that may come from such behaviour; its
 text names the behaviour.
 
-    race-shared, race-global  two threads access one word, one writes, and nothing orders the two. No race: atomics,
-                              volatile flags in device memory, and writes that all leave the same value.
-    warp-mask                 a lane is not in the mask it passes, a live lane of the mask never arrives, or lanes
-                              exchange data through volatile memory alone. A mask may name lanes that have ended.
-    out-of-bounds-read,       past a shared array by no more than the block's others hold: a compiler places them as
-    out-of-bounds-write       it likes. Any other one is proved.
-    barrier-divergence        threads of a block wait at different barriers. No barrier waits for ended threads.
-    uninitialised-read,       a value that was never written, or of an inactive lane. Undefined where the result
-    exited-lane-read          depends on it, which is tested with several fills; a hint where it does not: known-good
-                              code reads tiles past their used part and drops the values.
-    constant-write            device code writes a `__constant__` variable. An H100 stops the kernel.
-
 A wrong value beside undefined behaviour is proved wrong where it is wrong in every order of threads and blocks, lanes
 in step included, and under every fill. If it is right in one of them, its grade is undefined; beside warp-mask, and
 where every race is one between lanes of a warp, too: these may interleave in more ways than the tested orders, and a
 GPU may well run them together.
-
-Only a hint: open elements of a load in Triton (no `other`, no padding_option) on which the result depends, since Triton
-makes zeros of them for NVIDIA GPUs and known-good code relies on it; copies to or from variables that a GPU refuses,
-where the values decide; reports of a tool in functions of others, by name; reads of shared memory that initcheck
-reports, since a compiler may read ahead and no fill can be tested; threads that synccheck finds absent, since they may
-have ended; races that racecheck reports, since it does not compare values and the emulated device does.
 """
 
 from __future__ import annotations
 
-import re
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from pydantic import JsonValue
 
-from audit.model import Grade
+from audit.probes.behaviour import (
+    ACROSS_BLOCKS,
+    NO_ANSWER,
+    NO_BEHAVIOUR,
+    OPEN,
+    RANK,
+    VALUES,
+    WITHIN_A_BLOCK,
+    WITHIN_A_WARP,
+    Behaviour,
+    grade,
+    lanes_interleave,
+    of_report,
+)  # fmt: skip
 from audit.probes.called import Call, Mode, SessionBroken, value_calls
 from audit.probes.cases import Case
 from audit.probes.own_kernels import own_kernels
 from audit.probes.target import Target
 from audit.review.cuda_source import parse
-
-PROVED = ("out-of-bounds-read", "out-of-bounds-write", "illegal-address", "misaligned-access")
-"""Behaviour that is wrong on every GPU, but for that of MAY_BE_SHARED."""
-MAY_BE_SHARED = ("where another one of the block may lie on a GPU", "that a GPU may give the block beside them")
-"""Parts of the messages of an access past a shared array by no more than the block's others and the rest of a unit of
-shared memory hold: no GPU stops it."""
-FAULTS = ("illegal memory access", "misaligned address")
-"""CUDA's texts for accesses that only a kernel makes: outside every allocation, or a misaligned vector."""
-REFUSED_COPY = "copy-refused"
-"""A copy to or from a variable of the device that did nothing and answered an error: every GPU does the same."""
-NO_BEHAVIOUR = ("launch-refused", "static-shared-too-large")
-"""Reports about neither accesses nor synchronisation."""
-VALUES = ("uninitialised-read", "exited-lane-read")
-OPEN = ("masked-lane-read", "open-padding-read")
-"""Elements of a load in Triton to which the source gives no value. Reported where the result depends on them."""
-WITHIN_A_BLOCK = (*PROVED, "race-shared", "warp-mask", "barrier-divergence", "unfinished-copy", "constant-write")
-"""Behaviour that a few blocks of a launch show as all of them do."""
-UNSYNCHRONISED, ACROSS_BLOCKS = "warp-mask", "race-global"
-"""Behaviour that may give more results than the tested orders do, or than a few blocks of a launch do."""
-RACES = ("race-shared", ACROSS_BLOCKS)
-BEHAVIOUR = (*WITHIN_A_BLOCK, ACROSS_BLOCKS, *VALUES)
-WITHIN_A_WARP = "another lane of the warp"
-"""Part of the message of a race between lanes of one warp."""
-OF_OTHERS = ("uninitialised-read-of-input",)
-NO_ANSWER = "no-answer"
-CHECKER = "access checker"
-_SHARED_READ = re.compile(r"\bshared\b")
-_RANK: dict[Grade, int] = {"proved": 0, "undefined": 1, "hint": 2}
-
-
-@dataclass(frozen=True)
-class Behaviour:
-    """One kind of behaviour at one line of one kernel; `proof` is its observer."""
-
-    kind: str
-    message: str
-    kernel: str
-    line: int | None
-    count: int
-    proof: str
-    grade: Grade
-
-    def evidence(self) -> dict[str, JsonValue]:
-        """Return the values for the record."""
-        values: dict[str, JsonValue] = {"kind": self.kind, "message": self.message, "kernel": self.kernel}
-        return {**values, "line": self.line, "count": self.count, "proof": self.proof, "grade": self.grade}
-
-
-def sentence(seen: Mapping[str, Any]) -> str:
-    """Return behaviour in words, with line and count; from `Behaviour.evidence`."""
-    line = f" in line {seen['line']}" if seen["line"] else ""
-    times = f" ({seen['count']:,} times)" if seen["count"] > 1 else ""
-    return f"{seen['kind']}{line} of {seen['kernel']}{times}: {seen['message']}"
 
 
 @dataclass(frozen=True)
@@ -131,8 +71,8 @@ def of_blocks(target: Target, reports: Iterable[dict[str, Any]], *, whole: bool)
     kinds = (*WITHIN_A_BLOCK, ACROSS_BLOCKS) if whole else WITHIN_A_BLOCK
     located = target.built.located([one for one in reports if one["kind"] in kinds])
     own = _own_functions(target)
-    seen = [_seen(one, _grade(one, own=own, depends=False)) for one in located]
-    return min(seen, key=lambda one: _RANK[one.grade], default=None)
+    seen = [of_report(one, grade(one, own=own, depends=False)) for one in located]
+    return min(seen, key=lambda one: RANK[one.grade], default=None)
 
 
 def checking(target: Target) -> Mode:
@@ -155,15 +95,6 @@ def wrong_in_every_order(target: Target, case: Case) -> bool:
     if lanes_interleave((one.kind, one.message) for one in checked(target, case).seen):
         return False
     return target.once(f"wrong_in_every_order:{case.inputs}", lambda: not any(_right_ones(target, case)))
-
-
-def lanes_interleave(seen: Iterable[tuple[str, str]]) -> bool:
-    """Return whether the order of lanes within a warp may decide, by the kinds and messages of the behaviour."""
-    known = list(seen)
-    races = [message for kind, message in known if kind in RACES]
-    return any(kind == UNSYNCHRONISED for kind, _ in known) or (
-        bool(races) and all(WITHIN_A_WARP in message for message in races)
-    )
 
 
 def _right_ones(target: Target, case: Case) -> Iterator[bool]:
@@ -191,39 +122,14 @@ def _checked(target: Target, case: Case) -> Checked:
     values = [one for one in asked if one["kind"] in VALUES]
     depends = bool(values) and _depends(target, case)
     own = _own_functions(target)
-    seen = [_seen(one, _grade(one, own=own, depends=depends)) for one in asked]
+    seen = [of_report(one, grade(one, own=own, depends=depends)) for one in asked]
     return Checked(
-        seen=tuple(sorted(seen, key=lambda one: (_RANK[one.grade], WITHIN_A_WARP in one.message))),
+        seen=tuple(sorted(seen, key=lambda one: (RANK[one.grade], WITHIN_A_WARP in one.message))),
         launches=tuple(call.launches),
         unanswered=unanswered,
         fills=len(target.built.fills) if values else 0,
         most_writes=call.event.get("most_writes"),
     )
-
-
-def _grade(report: dict[str, Any], *, own: frozenset[str], depends: bool) -> Grade:
-    kind, by_tool = report["kind"], report.get("tool") is not None
-    if kind in (*OF_OTHERS, REFUSED_COPY, *OPEN) or (by_tool and not _is_own(report["kernel"], own)):
-        return "hint"
-    if is_proved(report):
-        return "proved"
-    if by_tool and kind == "uninitialised-read" and _SHARED_READ.search(report["message"]):
-        return "hint"
-    if by_tool and kind in ("barrier-divergence", "race-shared"):
-        return "hint"
-    if kind in VALUES:
-        return "undefined" if depends else "hint"
-    return "undefined"
-
-
-def is_proved(report: Mapping[str, Any]) -> bool:
-    """Return whether reported behaviour is wrong on every GPU."""
-    return report["kind"] in PROVED and not any(text in report["message"] for text in MAY_BE_SHARED)
-
-
-def _seen(report: dict[str, Any], grade: Grade) -> Behaviour:
-    keys = ("kind", "message", "kernel", "line", "count")
-    return Behaviour(**{key: report[key] for key in keys}, proof=report.get("tool") or CHECKER, grade=grade)
 
 
 def _depends(target: Target, case: Case) -> bool:
@@ -289,13 +195,3 @@ def _own_functions(target: Target) -> frozenset[str]:
     if source.suffix == ".py":
         return own
     return own | {one.name for one in parse(source.read_text(encoding="utf-8")).functions if one.kind != "host"}
-
-
-def _is_own(function: str, own: frozenset[str]) -> bool:
-    """Return whether a name, `void ns::k<(bool)0>(T1 *)` or `[clone k(int *)] f()`, is one of those functions."""
-    return any(re.search(rf"(?<!\w){re.escape(name)}\s*(?:[<(\]]|$)", function) for name in own)
-
-
-def faulted(raised: str) -> bool:
-    """Return whether an exception reports a kernel's fault."""
-    return any(fault in raised for fault in FAULTS)

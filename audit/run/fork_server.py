@@ -81,7 +81,10 @@ def _import_compiler() -> None:
     """Import torch.compile for the timing processes forked from now on: 4 to 8 s."""
     asks, torch.cuda.is_available = torch.cuda.is_available, lambda: True  # as is known where times are taken
     try:
-        importlib.import_module("torch._inductor.compile_fx")  # a CUDA call here would leave no forked process a GPU
+        with suppress(ImportError):  # which the session that compiles reports
+            importlib.import_module(
+                "torch._inductor.compile_fx"
+            )  # a CUDA call here would leave no forked process a GPU
     finally:
         torch.cuda.is_available = asks
     gc.freeze()

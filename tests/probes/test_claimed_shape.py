@@ -16,12 +16,12 @@ from audit.build.settings import Configuration, EmulatedSettings
 from audit.model import Harness, Tolerance
 from audit.model.errors import Unsupported
 from audit.probes import answer, block_calls, block_results, claimed_blocks, claimed_launches, claimed_shape
+from audit.probes.behaviour import WITHIN_A_WARP
 from audit.probes.called import Call, SessionBroken
 from audit.probes.cases import Case
 from audit.probes.claimed_shape import Launched
 from audit.probes.references import References
 from audit.probes.target import Target
-from audit.probes.undefined import WITHIN_A_WARP
 from audit.run.arguments import as_bytes
 from audit.run.launches import write_described
 from audit.run.results import digest_of

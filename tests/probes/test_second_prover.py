@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from audit.build.race_prover import Answer, Proof
 from audit.model import Grade
+from audit.probes.behaviour import Behaviour
 from audit.probes.memory_access import agreed
-from audit.probes.undefined import Behaviour
 
 
 def seen(kind: str = "race-shared", grade: Grade = "undefined") -> Behaviour:

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import pytest
 
-from audit.probes import undefined
+from audit.probes import behaviour
 
 OWN = frozenset({"own_kernel"})
 
 OUTSIDE = "writes 4 bytes outside every shared variable"
-ANOTHER = f"{OUTSIDE}, {undefined.MAY_BE_SHARED}"
+ANOTHER = f"{OUTSIDE}, {behaviour.MAY_BE_SHARED}"
 
 
 @pytest.mark.parametrize(
@@ -30,11 +30,11 @@ ANOTHER = f"{OUTSIDE}, {undefined.MAY_BE_SHARED}"
     ],
 )
 def test_a_report_counts_by_its_observer(report: dict[str, str], depends: bool, grade: str) -> None:
-    assert undefined._grade({"message": "a word", **report}, own=OWN, depends=depends) == grade
+    assert behaviour.grade({"message": "a word", **report}, own=OWN, depends=depends) == grade
 
 
 BETWEEN_WARPS = "reads a word that another thread of the launch writes, and no barrier, fence or atomic orders the two"
-BETWEEN_LANES = f"reads a word that {undefined.WITHIN_A_WARP} writes, and no barrier or atomic orders the two"
+BETWEEN_LANES = f"reads a word that {behaviour.WITHIN_A_WARP} writes, and no barrier or atomic orders the two"
 
 
 @pytest.mark.parametrize(
@@ -49,4 +49,4 @@ BETWEEN_LANES = f"reads a word that {undefined.WITHIN_A_WARP} writes, and no bar
     ],
 )
 def test_lanes_of_a_warp_may_run_in_more_orders_than_are_tested(seen: list[tuple[str, str]], interleave: bool) -> None:
-    assert undefined.lanes_interleave(seen) is interleave
+    assert behaviour.lanes_interleave(seen) is interleave
