@@ -24,8 +24,8 @@ from audit.report.outcome import tone
 from audit.report.progress import Progress
 from audit.review import hints as reviews
 from audit.review.hints import Source
-from audit.run import environment
-from audit.run.pool import Workers
+from audit.run.processes import environment
+from audit.run.processes.pool import Workers
 from audit.sandbox import command as sandboxed
 from audit.scheduler import Scheduler, jobs, places
 from audit.times import AuditTimes

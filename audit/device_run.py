@@ -33,8 +33,8 @@ from audit.probes.cases import Case
 from audit.probes.references import References
 from audit.probes.runner import against_reference, ask_all, seen_again, unconfirmed
 from audit.probes.target import Target
-from audit.run import requests
-from audit.run.pool import SharedProcess, Workers
+from audit.run.messages import requests
+from audit.run.processes.pool import SharedProcess, Workers
 
 
 @dataclass(frozen=True)

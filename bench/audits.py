@@ -46,9 +46,9 @@ from audit.model import BuildNote, Record, atomic, store
 from audit.model.errors import AuditError, BadInput
 from audit.model.run_directory import Scratch
 from audit.report.progress import Progress
-from audit.run import environment
-from audit.run.oracle_cache import OracleCache
-from audit.run.pool import Workers
+from audit.run.processes import environment
+from audit.run.processes.oracle_cache import OracleCache
+from audit.run.processes.pool import Workers
 from audit.sandbox import limits
 
 LEAST_S = 20.0

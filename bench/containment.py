@@ -21,8 +21,8 @@ from audit import claims
 from audit.audit import Audit
 from audit.build.device import choose
 from audit.report.progress import Progress
-from audit.run import environment
-from audit.run.pool import Workers
+from audit.run.processes import environment
+from audit.run.processes.pool import Workers
 from audit.sandbox import native
 from audit.scheduler import places
 

@@ -25,12 +25,12 @@ sys.path.insert(0, str(ROOT))
 
 from audit.measure.comparison import PROCESSES  # noqa: E402
 from audit.measure.timing import BRIEF_S, BUDGET_S, HALF_WIDTH  # noqa: E402
-from audit.run import blocks  # noqa: E402
-from audit.run.answers import Answers  # noqa: E402
-from audit.run.contents import Content, Contents  # noqa: E402
-from audit.run.outputs import KeptOutputs  # noqa: E402
-from audit.run.ratios import Ratio, Samples, pooled, ratio  # noqa: E402
-from audit.run.stopwatch import Stopwatch, TimedCall  # noqa: E402
+from audit.run.calls.outputs import KeptOutputs  # noqa: E402
+from audit.run.timing import blocks  # noqa: E402
+from audit.run.timing.answers import Answers  # noqa: E402
+from audit.run.timing.contents import Content, Contents  # noqa: E402
+from audit.run.timing.ratios import Ratio, Samples, pooled, ratio  # noqa: E402
+from audit.run.timing.stopwatch import Stopwatch, TimedCall  # noqa: E402
 
 OURS, THEIRS = "kernel", "baseline:eager"
 TRUE = 1.25

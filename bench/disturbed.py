@@ -27,9 +27,9 @@ import torch
 
 from audit.build.cuda import gpu
 from audit.measure.timing import BUDGET_S, HALF_WIDTH
-from audit.run import other_clocks
-from audit.run.blocks import Plan
-from audit.run.ratios import Ratio, ratio
+from audit.run.timing import other_clocks
+from audit.run.timing.blocks import Plan
+from audit.run.timing.ratios import Ratio, ratio
 
 STARTED = "started"
 NEIGHBOUR = f"""

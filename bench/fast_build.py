@@ -27,7 +27,7 @@ from audit.build.cuda.device import fast_digests, flags_of
 from audit.build.settings import CudaLibrary
 from audit.model import Harness
 from audit.model.errors import AuditError
-from audit.run.cuda import entry_of
+from audit.run.devices.cuda import entry_of
 
 KERNELS = Path(__file__).resolve().parents[1] / "kernels"
 SIZES = (33, 255, 4096)

@@ -25,7 +25,7 @@ from typing import Any
 import audit
 from audit import claims
 from audit.apps import cli
-from audit.run.pool import SharedProcess, Workers
+from audit.run.processes.pool import SharedProcess, Workers
 from audit.sandbox import limits
 
 ROOT = Path(audit.__file__).parent

@@ -40,8 +40,8 @@ from audit.build.cuda import fast, fast_load, fast_toolchain, gpu
 from audit.build.cuda.device import fast_digests, flags_of
 from audit.model import Claim, Variant, atomic
 from audit.probes.precision import FLOAT32_BITS, class_of
-from audit.run import formats
-from audit.run.oracle import baselines_of, load_reference
+from audit.run.inputs import formats
+from audit.run.sessions.oracle import baselines_of, load_reference
 from audit.sandbox import command
 
 GIVEN = {"diagonals_given_fp16": torch.float16, "diagonals_given_bf16": torch.bfloat16}

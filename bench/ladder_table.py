@@ -16,7 +16,7 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
 from audit import claims
 from audit.model import gpus
-from audit.run.oracle import load_reference
+from audit.run.sessions.oracle import load_reference
 
 ROOT = Path(__file__).resolve().parents[1]
 CLAIM = ROOT / "kernels/triangular_mm"

@@ -22,7 +22,7 @@ sys.path[:0] = [str(ROOT), str(ROOT / "bench")]
 
 from audit.measure.comparison import AGAIN, ELSEWHERE, PREFIX, PROCESSES, compared  # noqa: E402
 from audit.model import Record, store  # noqa: E402
-from audit.run.ratios import pooled  # noqa: E402
+from audit.run.timing.ratios import pooled  # noqa: E402
 
 EAGER = f"{PREFIX}eager"
 VARIANTS = ("register_blocked", "wmma_split", "wmma_f16")

@@ -35,15 +35,15 @@ from audit.build.settings import CudaSettings  # noqa: E402
 from audit.measure.comparison import PREFIX, PROCESSES  # noqa: E402
 from audit.measure.timing import BRIEF_S, BUDGET_S, HALF_WIDTH  # noqa: E402
 from audit.model import Harness  # noqa: E402
-from audit.run import callables, other_clocks  # noqa: E402
-from audit.run.answers import Answers  # noqa: E402
-from audit.run.blocks import COLD, Blocks, Plan  # noqa: E402
-from audit.run.callables import Indexed, Inputs  # noqa: E402
-from audit.run.contents import Contents  # noqa: E402
-from audit.run.oracle import load_reference  # noqa: E402
-from audit.run.outputs import KeptOutputs  # noqa: E402
-from audit.run.ratios import Ratio, Samples, pooled, ratio  # noqa: E402
-from audit.run.stopwatch import Stopwatch, TimedCall  # noqa: E402
+from audit.run.calls.outputs import KeptOutputs  # noqa: E402
+from audit.run.sessions.oracle import load_reference  # noqa: E402
+from audit.run.timing import callables, other_clocks  # noqa: E402
+from audit.run.timing.answers import Answers  # noqa: E402
+from audit.run.timing.blocks import COLD, Blocks, Plan  # noqa: E402
+from audit.run.timing.callables import Indexed, Inputs  # noqa: E402
+from audit.run.timing.contents import Contents  # noqa: E402
+from audit.run.timing.ratios import Ratio, Samples, pooled, ratio  # noqa: E402
+from audit.run.timing.stopwatch import Stopwatch, TimedCall  # noqa: E402
 from audit.sandbox import limits  # noqa: E402
 
 SIDE = 4096

@@ -14,7 +14,7 @@ import pytest
 
 from audit import claims, judge
 from audit.model import Device, Environment, Finding, Record
-from audit.run.pool import Workers
+from audit.run.processes.pool import Workers
 
 Item = TypeVar("Item")
 LONGEST_FIRST = (

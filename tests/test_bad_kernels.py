@@ -11,7 +11,7 @@ from audit.audit import Audit
 from audit.build.emulated.device import EmulatedDevice
 from audit.model import Finding, Record
 from audit.report.progress import Progress
-from audit.run.pool import Workers
+from audit.run.processes.pool import Workers
 
 HEAD = """#include <torch/extension.h>
 #include <cuda_runtime.h>

@@ -11,9 +11,9 @@ import torch
 
 from audit import claims
 from audit.apps import cli
-from audit.run.arguments import named
-from audit.run.oracle import load_reference
-from audit.run.problem import Problem
+from audit.run.calls.arguments import named
+from audit.run.inputs.problem import Problem
+from audit.run.sessions.oracle import load_reference
 from tests.small_claim import CLAIM
 
 

@@ -9,7 +9,7 @@ from types import ModuleType
 
 import pytest
 
-from audit.run.ratios import Ratio
+from audit.run.timing.ratios import Ratio
 
 BENCH = Path(__file__).parents[1] / "bench"
 SCRIPTS = sorted(BENCH.glob("*.py"))

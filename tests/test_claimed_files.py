@@ -18,7 +18,7 @@ from audit.model import Record, SourceFile, store
 from audit.model.errors import BadInput
 from audit.record_writer import RecordWriter
 from audit.report.progress import Progress
-from audit.run.pool import Workers
+from audit.run.processes.pool import Workers
 from audit.scheduler import places
 from tests.hostile.conftest import CLAIM, VARIANT
 

@@ -13,7 +13,7 @@ from tests.conftest import some
 
 ROOT = Path(audit.__file__).parent
 SETTABLE = {"time": ("time", "time_ns", "localtime", "gmtime", "ctime"), "datetime": ("now", "utcnow", "today")}
-STAMPS = {"apps/batch/notebooks.py": 1, "run/environment.py": 1}
+STAMPS = {"apps/batch/notebooks.py": 1, "run/processes/environment.py": 1}
 """Where a record tells when something began, and how often; nothing is decided by it."""
 
 

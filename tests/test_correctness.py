@@ -12,8 +12,8 @@ from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as npst
 
-from audit.run import correctness
-from audit.run.correctness import NothingFinite, effective_bits, held_to, needed, right, rms
+from audit.run.calls import correctness
+from audit.run.calls.correctness import NothingFinite, effective_bits, held_to, needed, right, rms
 
 PROPERTY = settings(deadline=None, derandomize=True, database=None)
 ANY = st.floats(allow_nan=True, allow_infinity=True)

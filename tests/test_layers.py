@@ -51,7 +51,7 @@ def test_the_judges_process_never_imports_torch() -> None:
 
 def test_the_fork_server_never_asks_for_a_gpu() -> None:
     """torch refuses CUDA in a process whose parent has counted the GPUs, which torch's extension builder does."""
-    code = "import sys, audit.run.fork_server; sys.exit('torch.utils.cpp_extension' in sys.modules)"
+    code = "import sys, audit.run.processes.fork_server; sys.exit('torch.utils.cpp_extension' in sys.modules)"
     assert subprocess.run([sys.executable, "-c", code], check=False).returncode == 0
 
 

@@ -13,7 +13,7 @@ from audit.model import Finding, Record
 from audit.model.errors import BadInput
 from audit.probes import own_reference
 from audit.report.progress import Progress
-from audit.run.pool import Workers
+from audit.run.processes.pool import Workers
 from tests.small_claim import CLAIM
 
 PRODUCT = """

@@ -15,7 +15,7 @@ from audit.audit import Audit
 from audit.build import cache
 from audit.build.emulated.device import EmulatedDevice
 from audit.report.progress import Progress
-from audit.run.pool import Workers
+from audit.run.processes.pool import Workers
 from audit.sandbox import native
 from audit.scheduler import places
 from tests.hostile.conftest import CLAIM, VARIANT, share_prepared

@@ -21,7 +21,7 @@ from audit.device_run import Build, DeviceRun, VariantResult, merge
 from audit.model import BuildNote, Finding, Record, Variant
 from audit.model.errors import CompileError, Unsupported
 from audit.report.progress import Progress
-from audit.run.pool import Workers
+from audit.run.processes.pool import Workers
 from audit.scheduler import outcome
 from tests.conftest import finding
 

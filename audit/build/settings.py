@@ -152,7 +152,7 @@ class CudaPython(Built):
 
 
 class CudaSettings(CudaLibrary):
-    """A compiled variant on a GPU, with the mode of fresh memory; see `audit.run.cuda`."""
+    """A compiled variant on a GPU, with the mode of fresh memory; see `audit.run.devices.cuda`."""
 
     kind: Literal["cuda"] = "cuda"
     memory: str

@@ -24,7 +24,7 @@ from audit.measure.samples import (
     order_effect,
 )
 from audit.model import Finding, Measurement
-from audit.run.timing_requests import EMPTY, GRAPHED
+from audit.run.messages.timing_requests import EMPTY, GRAPHED
 
 SAME_TWICE = "same_twice"
 FLUSH = "l2_flush"

@@ -10,7 +10,7 @@ from pydantic import JsonValue
 from audit.measure.samples import OURS, REPEATED, SIZED, found, median_ms, ratio_to
 from audit.model import Claim, Finding, Measurement
 from audit.model.gpus import at_hand, table
-from audit.run.ratios import Ratio, Word, pooled, ratio
+from audit.run.timing.ratios import Ratio, Word, pooled, ratio
 
 PREFIX = "baseline:"
 EAGER = "eager"

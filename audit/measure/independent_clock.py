@@ -14,8 +14,8 @@ from pydantic import JsonValue
 
 from audit.measure.samples import CONTRADICTED, HOT, OURS, OUTSIDE, median_ms
 from audit.model import Finding, Measurement, Shape
-from audit.run.pool import Reply
-from audit.run.timing_requests import EMPTY
+from audit.run.messages.timing_requests import EMPTY
+from audit.run.processes.pool import Reply
 
 NAME = "independent_clock"
 SPAN_MS = 60.0

@@ -18,7 +18,7 @@ from audit.probes.called import Call, ProtocolViolated, SessionBroken, alike
 from audit.probes.cases import Case
 from audit.probes.compare import Array, Output, Right, compare, sentence
 from audit.probes.precision import FLOAT32_BITS, class_of
-from audit.run import correctness
+from audit.run.calls import correctness
 
 THREADS = 8
 
@@ -165,7 +165,7 @@ EAGER = f"{PREFIX}eager"
 
 def every_call(events: Iterable[dict[str, Any]], kept: Sequence[Finding]) -> list[Finding]:
     """Return the findings about kept outputs, one a callable, each with the session's counts of all calls of its
-    callable from the session's events; see `audit.run.answers`."""
+    callable from the session's events; see `audit.run.timing.answers`."""
     found = list(events)
     contents = next((one["contents"] for one in found if isinstance(one.get("contents"), dict)), None)
     answers = {one["answered"]: one for one in found if "answered" in one}

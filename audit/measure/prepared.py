@@ -26,9 +26,9 @@ from audit.model import Finding, Shape
 from audit.model.errors import BadInput
 from audit.probes.cases import Case
 from audit.probes.variations import LIMIT_S
-from audit.run.pool import Reply, Workers
-from audit.run.requests import Cases
-from audit.run.timing_requests import Compiled
+from audit.run.messages.requests import Cases
+from audit.run.messages.timing_requests import Compiled
+from audit.run.processes.pool import Reply, Workers
 from audit.sandbox import limits
 
 

@@ -12,8 +12,8 @@ from statistics import median, quantiles
 from typing import Any
 
 from audit.model import Measurement, Shape
-from audit.run.ratios import LEAST_MS, Ratio, ratio
-from audit.run.timing_requests import Protocol
+from audit.run.messages.timing_requests import Protocol
+from audit.run.timing.ratios import LEAST_MS, Ratio, ratio
 
 PUBLISHED_REP_MS = 10_000
 REP_MS = 300

@@ -19,8 +19,8 @@ from audit.measure.samples import OURS, OUTSIDE, REPEATED, measurements_of, medi
 from audit.model import Claim, Finding, Measurement
 from audit.probes.answer import not_sent
 from audit.probes.cases import Case
-from audit.run import timing_requests
-from audit.run.pool import Reply, Workers
+from audit.run.messages import timing_requests
+from audit.run.processes.pool import Reply, Workers
 
 TIMING_LIMIT_S = 240.0
 BUDGET_S, BRIEF_S = 3.0, 1.0

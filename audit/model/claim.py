@@ -113,7 +113,7 @@ class Tolerance(Frozen):
 
     `absolute` is that part of a published check: where it is larger than relative * rms(want), it counts up to a
     hundredth of rms(want), so that no small result is right whatever it is. Zero asks for the nearest number of the
-    result's type; `audit.run.correctness` says how fine a type can be held.
+    result's type; `audit.run.calls.correctness` says how fine a type can be held.
     """
 
     relative: NonNegativeFloat

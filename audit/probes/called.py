@@ -13,12 +13,12 @@ import numpy.typing as npt
 
 from audit.model.errors import AuditError, Unsupported
 from audit.probes.compare import Array
-from audit.run import results
-from audit.run.wire import ProtocolViolation
+from audit.run.messages import results
+from audit.run.messages.wire import ProtocolViolation
 
 Run = Literal["claim", "reference", "plant"]
 Step = Mapping[str, Any]
-"""A run, the index of its case, and options; see `audit.run.requests.Step`."""
+"""A run, the index of its case, and options; see `audit.run.messages.requests.Step`."""
 INTERPRETER_ERROR = "InterpreterError"
 LARGEST_ITEM_BYTES = 16
 """The size of complex128, the largest element of an output."""

@@ -17,7 +17,7 @@ from audit.model import Shape
 from audit.probes.answer import Observed, label
 from audit.probes.called import Mode, item_bytes
 from audit.probes.compare import Array, Output, Right, Scale
-from audit.run.pool import Reply
+from audit.run.processes.pool import Reply
 
 MOST_MIDDLE_BYTES = 32 << 20
 """The most bytes of inputs and right result of the middle case, unless it is the smallest one."""
@@ -54,7 +54,7 @@ class Case:
 
     @classmethod
     def made(cls, reply: Reply, event: dict[str, Any], *, shape: Shape, inputs: Path, scope: Scope) -> Case:
-        """Return the case of one event of `audit.run.oracle`."""
+        """Return the case of one event of `audit.run.sessions.oracle`."""
         made = cls(shape, inputs, np.empty(0), "", scope=scope, size=event.get("size", 0.0))
         return made.answered(reply, event)
 

@@ -26,7 +26,7 @@ from audit.probes.own_kernels import own_kernels, refused_by_torch
 from audit.probes.references import References
 from audit.probes.target import Target
 from audit.probes.variations import LIMIT_S
-from audit.run import requests
+from audit.run.messages import requests
 
 DESCRIBED_S = 60.0
 """Seconds for the process that makes arguments without values, or with values where it must."""

@@ -1,4 +1,4 @@
-"""Compare an output with the oracle; `audit.run.correctness` has the rule for a right element."""
+"""Compare an output with the oracle; `audit.run.calls.correctness` has the rule for a right element."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ import numpy as np
 import numpy.typing as npt
 
 from audit.model import Tolerance
-from audit.run import correctness
+from audit.run.calls import correctness
 
 Array = npt.NDArray[np.float64]
 Values = npt.NDArray[Any]

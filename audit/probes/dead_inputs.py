@@ -26,7 +26,7 @@ from audit.probes.planned import Asked
 from audit.probes.target import Target
 from audit.probes.undefined import undefined_beside
 from audit.probes.variations import APART, COUNTS, DISCRIMINATING, WHOLE_NUMBER, Variation, wanted
-from audit.run import correctness
+from audit.run.calls import correctness
 
 NAME = "dead_inputs"
 

@@ -17,7 +17,7 @@ from audit.probes.answer import Answer, Observed, failed, label, passed
 from audit.probes.called import Call, value_calls
 from audit.probes.cases import Case
 from audit.probes.target import Target
-from audit.run.requests import PLANTED_BYTES
+from audit.run.messages.requests import PLANTED_BYTES
 
 NAME = "inherited"
 UNLIKELY = 1e-3

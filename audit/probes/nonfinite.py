@@ -16,7 +16,7 @@ from audit.probes.battery import LAYOUTS, at_middle, premise, too_large, views
 from audit.probes.called import value_calls
 from audit.probes.planned import Asked
 from audit.probes.target import Target
-from audit.run import correctness
+from audit.run.calls import correctness
 
 NAME = "nonfinite"
 

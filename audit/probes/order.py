@@ -18,8 +18,8 @@ REUSE = Mode("reuse")
 
 def claim_first_session(target: Target) -> list[Call]:
     """Call at the largest case: the claim, the reference, `plant`, the claim, `spoiled` (its result with random values
-    in a few elements, freed then), and the claim again; see `audit.run.requests.Step`. On a GPU with the kernels of
-    each call, for `first_call`."""
+    in a few elements, freed then), and the claim again; see `audit.run.messages.requests.Step`. On a GPU with the
+    kernels of each call, for `first_call`."""
     runs = ({"run": "claim"}, {"run": "reference"}, {"run": "plant"}, {"run": "claim", "hold": True},
             {"run": "spoiled", "of": 3}, {"run": "claim"})  # fmt: skip
     plan = [{**step, "case": 0} for step in runs]

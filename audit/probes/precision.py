@@ -27,7 +27,7 @@ from audit.probes.target import Target
 from audit.probes.variations import wanted
 from audit.review.cuda_source import parse
 from audit.review.token_scan import blanked
-from audit.run import correctness
+from audit.run.calls import correctness
 
 NAME = "precision"
 MARGIN_BITS = 1.5

@@ -9,7 +9,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from audit.model import Finding
-from audit.run.pool import SharedProcess
+from audit.run.processes.pool import SharedProcess
 
 if TYPE_CHECKING:
     from audit.probes.target import Target

@@ -18,8 +18,8 @@ from audit.model import Shape
 from audit.model.errors import BadInput, CompileError, Unsupported
 from audit.probes import variations
 from audit.probes.answer import label
-from audit.run import requests
-from audit.run.pool import Reply, Workers
+from audit.run.messages import requests
+from audit.run.processes.pool import Reply, Workers
 
 _OURS = f"{BadInput.__module__}.{BadInput.__name__}: "
 """Before a sentence of ours about the file; what the task itself raised has another name."""

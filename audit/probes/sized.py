@@ -20,13 +20,13 @@ from audit.probes.called import Call, Mode, ProtocolViolated, SessionBroken
 from audit.probes.cases import Case
 from audit.probes.compare import sentence
 from audit.probes.target import Target
-from audit.run import requests
+from audit.run.messages import requests
 
 Result = Literal["right", "wrong", "refused", "launch_refused", "launched", "not_taken", "no_answer"]
 MADE_S = 60.0
 """Seconds for the inputs and right results of all shapes."""
 MOST_WORK = {"cpu": 1 << 23, "cuda": 1 << 30}
-"""The most elements and multiplications of all calls together, by device; see `audit.run.work`."""
+"""The most elements and multiplications of all calls together, by device; see `audit.run.references.work`."""
 LONGEST = 300
 """The most characters of a reason."""
 MOST_BROKEN = 2

@@ -18,8 +18,9 @@ from audit.probes.called import Call, Mode, ProtocolViolated, Run, SessionBroken
 from audit.probes.cases import Case, Need, largest_of, middle_of
 from audit.probes.compare import Comparison, Scale, ShareMap, compare, wrong_map
 from audit.probes.references import References
-from audit.run import correctness, requests
-from audit.run.pool import Reply, SharedProcess, Workers
+from audit.run.calls import correctness
+from audit.run.messages import requests
+from audit.run.processes.pool import Reply, SharedProcess, Workers
 
 Answer = TypeVar("Answer")
 EMULATED = (EmulatedSettings, EmulatedPythonSettings)

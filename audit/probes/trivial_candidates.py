@@ -1,6 +1,6 @@
 """Trivial candidates, results known without any computation: each must fail the task, else passing it proves nothing.
 
-`audit.run.discriminating` makes them, and inputs that distinguish them where a claim's own cannot.
+`audit.run.inputs.discriminating` makes them, and inputs that distinguish them where a claim's own cannot.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from audit.probes.battery import trusted
 from audit.probes.cases import Case
 from audit.probes.target import Target
 from audit.probes.variations import DISCRIMINATING, Wanted, wanted
-from audit.run import correctness
+from audit.run.calls import correctness
 
 PROBE = "task"
 

@@ -14,8 +14,8 @@ from audit.model import Tolerance
 from audit.model.errors import AuditError
 from audit.probes.cases import Case, largest_of, middle_of
 from audit.probes.target import Target
-from audit.run import requests
-from audit.run.pool import Reply, Workers
+from audit.run.messages import requests
+from audit.run.processes.pool import Reply, Workers
 
 ASSERTED = "device-side assert"
 """Part of the exception of a GPU where a kernel of torch refuses an index."""
@@ -34,7 +34,7 @@ ALWAYS = ("other", "discriminating", "graded")
 """The groups of a larger case."""
 OTHER, TIES, ROUNDING = "other_values", "ties", "rounding"
 WHOLE_NUMBER, COUNTS = "whole number", "counts"
-"""Kinds of arguments, see `audit.run.redrawn.Kind`. A kernel made for one number or for equal counts may crash
+"""Kinds of arguments, see `audit.run.inputs.redrawn.Kind`. A kernel made for one number or for equal counts may crash
 at others, so each kind is asked in a process of its own."""
 APART = (WHOLE_NUMBER, COUNTS)
 DISCRIMINATING, GRADED = "discriminating", "graded"
@@ -59,7 +59,7 @@ class Variation:
         trivial: for discriminating inputs, the number of wrong elements of each trivial candidate.
         moved: the elements of the right result that the change moves; None where it is not measured.
         how: the replacement of one argument, in words; of a reordered one, the order that every draw has.
-        kind: the kind of that argument, see `audit.run.changes.Kind`.
+        kind: the kind of that argument, see `audit.run.inputs.changes.Kind`.
         outside: whether values leave the bounded range of the case's own draws.
         steps: how many steps one element was moved by until the right result showed it.
         tied: whether the right result hangs on equal numbers, by the reference's own rule for them.

@@ -27,7 +27,7 @@ from audit.report.messages import (
 )
 from audit.report.tables import state
 from audit.report.view import Code, Figure, Section, Table
-from audit.run.ratios import LEAST_MS, interval
+from audit.run.timing.ratios import LEAST_MS, interval
 
 USUAL = ("T4", "L4", "A100")
 """GPUs that have a column in the table of do_bench, whatever was claimed: those of a notebook in the cloud."""

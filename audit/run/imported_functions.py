@@ -1,4 +1,4 @@
-"""Runs in a child: tasks of imported claims that published formats state by functions; see `imported_task`."""
+"""Tasks of imported claims that published formats state by functions; see `imported_task`."""
 
 from __future__ import annotations
 
@@ -12,8 +12,8 @@ from typing import Any
 import torch
 
 from audit.build.python.load import by_name
-from audit.run.imported_file import AS_PUBLISHED, Sizes, seeds_moved
 from audit.run.imported_task import Arguments, Task, positional
+from audit.run.references.imported_file import AS_PUBLISHED, Sizes, seeds_moved
 
 FEWEST_SEEDS = 1 << 16
 """With so many seeds two cases of one audit hardly ever draw the same."""

@@ -1,4 +1,4 @@
-"""Runs in a child: the task of an imported claim, for the `reference.py` that `audit import` writes.
+"""The task of an imported claim, for the `reference.py` that `audit import` writes.
 
 Each published format states a task in its own way: here a module with parameters, or one that hands them to a function;
 `imported_functions` has the others. The file is loaded lazily, so that importing `reference.py` runs no code of others.
@@ -20,12 +20,12 @@ from typing import Any
 import torch
 
 from audit.build.python.load import prepared
-from audit.run.containers import leaves, rebuilt
-from audit.run.harness import cast, stated
-from audit.run.imported_file import ImportedFile, Sizes, Tied, as_on_a_gpu, seeds_moved
-from audit.run.in_float64 import computed, default_dtype
-from audit.run.outputs import flattened
-from audit.run.work import counted
+from audit.run.calls.containers import leaves, rebuilt
+from audit.run.calls.harness import cast, stated
+from audit.run.calls.outputs import flattened
+from audit.run.references.imported_file import ImportedFile, Sizes, Tied, as_on_a_gpu, seeds_moved
+from audit.run.references.in_float64 import computed, default_dtype
+from audit.run.references.work import counted
 
 Arguments = list[Any]
 Result = torch.Tensor | tuple[torch.Tensor, ...]

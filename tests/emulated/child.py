@@ -1,6 +1,6 @@
 """Code in a process of its own: the emulated device replaces the allocator of the process that loads it.
 
-The processes are forked from one that has imported torch, as those of an audit are (`audit/run/fork_server.py`).
+The processes are forked from one that has imported torch, as those of an audit are (`run/processes/fork_server.py`).
 """
 
 from __future__ import annotations

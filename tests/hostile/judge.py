@@ -26,7 +26,7 @@ from audit.build.emulated.device import EmulatedDevice
 from audit.model import Claim
 from audit.model.errors import AuditError
 from audit.report.progress import Progress
-from audit.run.pool import Workers
+from audit.run.processes.pool import Workers
 from audit.scheduler import places
 
 KERNEL_LIMIT_S = 1.0

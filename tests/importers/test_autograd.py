@@ -14,7 +14,7 @@ from audit.claims.importers.facts import Imported
 from audit.model import store
 from audit.model.errors import BadInput
 from audit.review.reach import reaches
-from audit.run.oracle import load_reference
+from audit.run.sessions.oracle import load_reference
 from tests.importers import published
 
 TASK = """import torch

@@ -16,7 +16,7 @@ from audit.model import Harness
 from audit.model.errors import BadInput
 from audit.review.hints import Source, reviewed
 from audit.review.reach import reaches
-from audit.run.oracle import load_reference
+from audit.run.sessions.oracle import load_reference
 from tests.importers import published
 
 PLAIN = "import torch\nimport torch.nn as nn\n\n\n"

@@ -14,8 +14,8 @@ from audit.claims.importers import writer
 from audit.claims.importers.facts import Given
 from audit.model.errors import BadInput
 from audit.run.imported_functions import col_major
-from audit.run.oracle import load_reference
-from audit.run.problem import Problem
+from audit.run.inputs.problem import Problem
+from audit.run.sessions.oracle import load_reference
 from tests.importers import published
 
 SHAPE = {"M": 16, "N": 8, "K": 24}

@@ -18,7 +18,7 @@ from audit.claims.importers import entries, writer
 from audit.claims.importers.facts import Given, Imported
 from audit.claims.importers.material import Material
 from audit.model import Harness
-from audit.run.oracle import load_reference
+from audit.run.sessions.oracle import load_reference
 from tests.importers import published
 
 CLAIMED = {

@@ -15,7 +15,7 @@ from audit.claims.importers.facts import Imported
 from audit.model import Harness, store
 from audit.model.errors import BadInput
 from audit.review.reach import reaches
-from audit.run.oracle import load_reference
+from audit.run.sessions.oracle import load_reference
 from tests.importers import published
 from tests.importers.published import HUB_BENCHMARK, HUB_BINDING, HUB_BUILD, HUB_PACKAGE
 

@@ -13,7 +13,7 @@ from audit.claims.importers import joined_python, writer
 from audit.claims.importers.facts import Imported
 from audit.model.errors import BadInput
 from audit.review.reach import reaches
-from audit.run.oracle import load_reference
+from audit.run.sessions.oracle import load_reference
 from tests.importers import published
 
 KERNEL = """import torch

@@ -15,8 +15,8 @@ from audit.claims.importers import python_text, writer
 from audit.claims.importers.python_text import PythonText
 from audit.model import Harness
 from audit.model.errors import BadInput
-from audit.run.harness import require_places
-from audit.run.oracle import load_reference
+from audit.run.calls.harness import require_places
+from audit.run.sessions.oracle import load_reference
 
 REFERENCE = (
     "import torch\nN = 64\nRTOL = 1e-4\ndef get_inputs(): return {made}\ndef reference({given}): return x * scale\n"

@@ -13,7 +13,7 @@ from audit.claims.importers import popcorn, writer
 from audit.claims.importers.entries import reference_py
 from audit.claims.importers.facts import Given, Imported
 from audit.model.errors import BadInput
-from audit.run.oracle import load_reference
+from audit.run.sessions.oracle import load_reference
 from tests.importers import published
 from tests.importers.published import FORMATS, POPCORN_REFERENCE
 

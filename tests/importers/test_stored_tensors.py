@@ -14,7 +14,7 @@ from audit import claims
 from audit.claims import importers
 from audit.claims.importers import writer
 from audit.model.errors import BadInput
-from audit.run.oracle import load_reference
+from audit.run.sessions.oracle import load_reference
 from tests.importers import published
 
 ROWS = 4

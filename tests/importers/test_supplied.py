@@ -14,7 +14,7 @@ from audit.claims import importers
 from audit.claims.importers import GIVEN, writer
 from audit.claims.importers.facts import Given
 from audit.probes.shapes_asked import again, unusable
-from audit.run.pool import Ending, Reply
+from audit.run.processes.pool import Ending, Reply
 from tests.importers import published
 
 NO_TOLERANCE = published.REFERENCE.replace("RTOL = 1e-4\n", "")

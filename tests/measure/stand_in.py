@@ -8,10 +8,10 @@ from typing import Any
 import numpy as np
 
 from audit.probes.cases import Case
-from audit.run.pool import Reply
-from audit.run.results import digest_of
-from audit.run.timing_requests import Timing
-from audit.run.wire import AnyRequest
+from audit.run.messages.results import digest_of
+from audit.run.messages.timing_requests import Timing
+from audit.run.messages.wire import AnyRequest
+from audit.run.processes.pool import Reply
 
 BLOCKS = list(range(12))
 SHAPE = {"N": 4}

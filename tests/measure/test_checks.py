@@ -16,8 +16,8 @@ from audit.measure.checks import clocks, readings
 from audit.measure.outputs import classed, tolerance_of, verified
 from audit.measure.samples import ALONE, ALONE_HOT, BUSY, DO_BENCH, HOST_CLOCK, OURS, SPAN, measurements_of
 from audit.model import Measurement
-from audit.run.results import digest_of
-from audit.run.timing_requests import EMPTY, GRAPHED
+from audit.run.messages.results import digest_of
+from audit.run.messages.timing_requests import EMPTY, GRAPHED
 from tests.measure.stand_in import EXPECTED, GPU, case, samples, state
 
 CLAIM = claims.load("triangular_mm").claim

@@ -11,9 +11,9 @@ import torch
 from audit.measure import independent_clock
 from audit.measure.samples import CONTRADICTED, HOT, OURS, OUTSIDE
 from audit.model import Measurement
-from audit.run.other_clocks import between_messages
-from audit.run.pool import Reply
-from audit.run.timing_requests import EMPTY, READINGS
+from audit.run.messages.timing_requests import EMPTY, READINGS
+from audit.run.processes.pool import Reply
+from audit.run.timing.other_clocks import between_messages
 
 SHAPE = {"N": 4}
 EAGER = "baseline:eager"
@@ -101,7 +101,7 @@ def test_a_reading_takes_so_many_calls(each_ms: float, calls: int) -> None:
 
 
 def test_no_call_between_the_messages_sees_what_the_one_before_saw(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("audit.run.other_clocks.synchronize", lambda: None)
+    monkeypatch.setattr("audit.run.timing.other_clocks.synchronize", lambda: None)
     sets = [[torch.rand(1000), {"weight": torch.rand(1000)}], [torch.rand(1000), {"weight": torch.rand(1000)}]]
     versions = [one[0]._version for one in sets]
     seen: list[torch.Tensor] = []
@@ -119,7 +119,7 @@ def test_no_call_between_the_messages_sees_what_the_one_before_saw(monkeypatch: 
 
 
 def test_one_set_of_inputs_stays_as_it_is(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("audit.run.other_clocks.synchronize", lambda: None)
+    monkeypatch.setattr("audit.run.timing.other_clocks.synchronize", lambda: None)
     made: list[int] = []
     list(between_messages("claimed", made.append, sets=[[torch.ones(3)]], calls=2, choice=random.Random(1)))
     assert made == [0] * 2 * (1 + READINGS)

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from audit.measure import checks, comparison, independent_clock, samples, timing
-from audit.run import blocks, ratios, stopwatch
+from audit.run.timing import blocks, ratios, stopwatch
 
 ROOT = Path(__file__).resolve().parents[2]
 TEXT = " ".join((ROOT / "docs" / "measurement.md").read_text(encoding="utf-8").split())

@@ -16,10 +16,10 @@ from audit.measure import comparison, prepared, sizes, timing
 from audit.measure.samples import DO_BENCH, OURS, SIZED
 from audit.model import Finding, Measurement
 from audit.model.errors import BadInput
-from audit.run.pool import Reply, Workers
-from audit.run.requests import Cases
-from audit.run.results import Results, digest_of
-from audit.run.timing_requests import Interleaved
+from audit.run.messages.requests import Cases
+from audit.run.messages.results import Results, digest_of
+from audit.run.messages.timing_requests import Interleaved
+from audit.run.processes.pool import Reply, Workers
 from tests.measure.stand_in import EXPECTED, GPU, StandIn, case, session
 from tests.measure.test_timing import alone, builds, unverified_timing
 

@@ -11,8 +11,8 @@ from audit import claims, measure
 from audit.build.settings import CudaSettings
 from audit.measure import independent_clock, prepared, timing
 from audit.measure.samples import BUSY, DO_BENCH, DO_BENCH_OF_MEAN, OURS
-from audit.run.pool import Reply, Workers
-from audit.run.timing_requests import EMPTY, EMPTY_CALLS, READINGS, Alone, Compiled, Interleaved, Published
+from audit.run.messages.timing_requests import EMPTY, EMPTY_CALLS, READINGS, Alone, Compiled, Interleaved, Published
+from audit.run.processes.pool import Reply, Workers
 from tests.measure.stand_in import StandIn, case, session
 
 FOLDER = claims.load("triangular_mm")

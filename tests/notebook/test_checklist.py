@@ -33,7 +33,7 @@ from audit.model import store
 from audit.model.errors import BadInput
 from audit.report import safe_csv
 from audit.report.progress import Progress
-from audit.run.pool import Workers
+from audit.run.processes.pool import Workers
 from tests.conftest import some
 
 ROOT = Path(__file__).resolve().parents[2]

@@ -17,7 +17,7 @@ from audit.lint.floors import floors
 from audit.probes import PROBES, runner
 from audit.report.progress import Progress
 from audit.review.hints import Source, reviewed
-from audit.run.pool import Workers
+from audit.run.processes.pool import Workers
 
 DOCS = Path(__file__).resolve().parents[2] / "docs"
 BLOCK = re.compile(r"```(\w+)\n(.*?)```", re.DOTALL)

@@ -22,9 +22,9 @@ from audit.probes.cases import Case
 from audit.probes.claimed_shape import Launched
 from audit.probes.references import References
 from audit.probes.target import Target
-from audit.run.arguments import as_bytes
-from audit.run.launches import write_described
-from audit.run.results import digest_of
+from audit.run.calls.arguments import as_bytes
+from audit.run.messages.results import digest_of
+from audit.run.sessions.launches import write_described
 
 CONFIGURATION = Configuration(
     allocator="plain",

@@ -23,7 +23,7 @@ from audit.probes.compare import (
     worst_element,
     wrong_map,
 )  # fmt: skip
-from audit.run.correctness import NothingFinite, right, rms
+from audit.run.calls.correctness import NothingFinite, right, rms
 
 TOLERANCE = Tolerance(relative=1e-4, reason="a test")
 EXACT = Tolerance(relative=0.0, reason="a test")

@@ -11,7 +11,7 @@ from audit.build.emulated.device import EmulatedDevice
 from audit.device_run import DeviceRun
 from audit.model import Finding, Variant
 from audit.probes.runner import ask
-from audit.run.pool import Workers
+from audit.run.processes.pool import Workers
 
 FOLDER = claims.load("controls_caches")
 VARIANTS = {variant.name: variant for variant in FOLDER.claim.variant}

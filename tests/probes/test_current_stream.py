@@ -18,7 +18,7 @@ from audit.probes.cases import Case
 from audit.probes.compare import Comparison
 from audit.probes.planned import Asked
 from audit.probes.target import Target
-from audit.run.results import digest_of
+from audit.run.messages.results import digest_of
 
 SMALL, LARGE = 4, 8
 LEFT, RIGHT = 1.0, 2.0

@@ -18,7 +18,7 @@ from audit.probes.compare import compare
 from audit.probes.planned import Asked
 from audit.probes.target import Target
 from audit.probes.variations import Variation
-from audit.run.results import digest_of
+from audit.run.messages.results import digest_of
 
 TARGET = cast(Target, SimpleNamespace(relative=lambda _: 1e-2))
 TOLERANCE = Tolerance(relative=1e-2, reason="float32")

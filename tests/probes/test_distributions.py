@@ -15,7 +15,7 @@ from audit.build.emulated.device import EmulatedDevice
 from audit.probes.cases import Case
 from audit.probes.variations import GROUPS, MOST_BYTES, MOST_BYTES_OF_INPUTS, groups_of
 from audit.report.progress import Progress
-from audit.run.pool import Workers
+from audit.run.processes.pool import Workers
 
 KNOWN_GOOD = claims.KERNELS / "controls_good/row_energy"
 

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from audit.probes.inherited import conclude, equal_to
-from audit.run.requests import PLANTED_BYTES
+from audit.run.messages.requests import PLANTED_BYTES
 
 
 def answer(count: int, by_chance: float) -> str:

@@ -20,7 +20,7 @@ from audit.probes.cases import Case
 from audit.probes.claimed_shape import Launched
 from audit.probes.references import References
 from audit.probes.target import Target
-from audit.run import requests
+from audit.run.messages import requests
 
 CLAIMED, KEPT, COARSE = {"D": 16384}, {"D": 1024}, {"D": 16}
 SOURCE = "int threads = D / 4 < 1024 ? D / 4 : 1024; k<<<16, threads>>>(x);"

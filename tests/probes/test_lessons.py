@@ -10,7 +10,7 @@ from audit import claims
 from audit.build.emulated.device import EmulatedDevice
 from audit.device_run import DeviceRun
 from audit.model import Variant
-from audit.run.pool import Workers
+from audit.run.processes.pool import Workers
 from tests.conftest import part
 
 CLAIM = claims.load("triangular_mm", lessons=True)

@@ -19,7 +19,7 @@ from audit.device_run import DeviceRun
 from audit.model import BuildNote, Variant
 from audit.probes import PROBES, runner
 from audit.probes.target import Target
-from audit.run.pool import Workers
+from audit.run.processes.pool import Workers
 from tests.conftest import finding, some
 
 FOLDERS = sorted(

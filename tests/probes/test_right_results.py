@@ -12,7 +12,7 @@ from audit.audit import Audit
 from audit.build.emulated.device import EmulatedDevice
 from audit.model import Record
 from audit.report.progress import Progress
-from audit.run.pool import Workers
+from audit.run.processes.pool import Workers
 
 ONE_OF = {
     "controls_loss": "block_sums_good",

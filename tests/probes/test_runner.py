@@ -22,7 +22,7 @@ from audit.probes.called import SessionBroken
 from audit.probes.cases import Case
 from audit.probes.references import References
 from audit.probes.target import Target
-from audit.run.pool import Workers
+from audit.run.processes.pool import Workers
 from tests.conftest import finding
 
 CLAIM = claims.load("triangular_mm").claim

@@ -21,7 +21,7 @@ from audit.probes.cases import Case
 from audit.probes.runner import ask
 from audit.probes.sized import At
 from audit.probes.target import Target
-from audit.run.pool import Workers
+from audit.run.processes.pool import Workers
 from tests.small_claim import CLAIM
 
 SHAPES = """claimed = { rows = 512, cols = 1024 }

@@ -20,7 +20,7 @@ from audit.probes import agreement, coverage, kernels_ran
 from audit.probes.called import Call, Mode, SessionBroken
 from audit.probes.cases import Case
 from audit.probes.target import Target
-from audit.run.pool import Workers
+from audit.run.processes.pool import Workers
 
 CLAIM = claims.load("triangular_mm").claim
 assert CLAIM.claimed is not None

@@ -32,10 +32,11 @@ PUBLISHED = sorted((PACKAGE.parent / "reports").rglob("record.json"))
 FILES = {path.stem: translation.texts(path) for path in (TEXTS / "ja").glob("*.toml")}
 SENTENCES = [english for texts in FILES.values() for english in texts]
 WRITERS = (
-    "lint/floors.py judge model/errors.py probes measure review/rules review/repairs review/rule.py review/reach.py "
-    "review/hints.py build/notes.py run/answers.py run/wire.py run/correctness.py run/outputs.py run/pool.py "
-    "run/protocol.py run/results.py run/environment.py run/sanitizer_log.py run/supervisors.py "
-    "sandbox/attempts.py sandbox/processes.py"
+    "lint/floors.py judge model/errors.py probes measure review/rules review/repairs review/rule.py "
+    "review/reach.py review/hints.py build/notes.py run/timing/answers.py run/messages/wire.py "
+    "run/calls/correctness.py run/calls/outputs.py run/processes/pool.py run/messages/protocol.py "
+    "run/messages/results.py run/processes/environment.py run/devices/sanitizer_log.py "
+    "run/processes/supervisors.py sandbox/attempts.py sandbox/processes.py"
 ).split()
 """The modules whose texts come into records as sentences."""
 NOT_IN_RECORDS = re.compile(

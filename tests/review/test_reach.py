@@ -8,7 +8,7 @@ from audit.review.reach import MOST_NAMED, finding, finding_cuda, reaches
 
 REACHES = {
     "import ctypes": "import ctypes",
-    "import audit.run.session": "import audit.run.session",
+    "import audit.run.sessions.session": "import audit.run.sessions.session",
     "from audit.run import process_state": "from audit.run import process_state",
     "from . import beside": "from . import beside",
     "from torch import *": "from torch import *",

@@ -14,14 +14,14 @@ import torch
 
 from audit import claims
 from audit.model import Harness
-from audit.run.answers import Answers, compared, needed_by
-from audit.run.blocks import COLD, SEEN, Blocks, Plan
-from audit.run.callables import over
-from audit.run.contents import Contents
-from audit.run.harness import placed
-from audit.run.oracle import load_reference
-from audit.run.outputs import KeptOutputs
-from audit.run.stopwatch import Stopwatch, TimedCall
+from audit.run.calls.harness import placed
+from audit.run.calls.outputs import KeptOutputs
+from audit.run.sessions.oracle import load_reference
+from audit.run.timing.answers import Answers, compared, needed_by
+from audit.run.timing.blocks import COLD, SEEN, Blocks, Plan
+from audit.run.timing.callables import over
+from audit.run.timing.contents import Contents
+from audit.run.timing.stopwatch import Stopwatch, TimedCall
 
 FOLDER = claims.load("controls_caches")
 SHAPE = {"rows": 6, "cols": 9}

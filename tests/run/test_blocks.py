@@ -11,8 +11,9 @@ from typing import cast
 import pytest
 import torch
 
-from audit.run.answers import Answers
-from audit.run.blocks import (
+from audit.run.calls.outputs import KeptOutputs
+from audit.run.timing.answers import Answers
+from audit.run.timing.blocks import (
     COLD,
     HOST,
     HOT,
@@ -25,10 +26,9 @@ from audit.run.blocks import (
     calls_in_block,
     settled,
 )
-from audit.run.contents import Content, Contents
-from audit.run.outputs import KeptOutputs
-from audit.run.ratios import ratio
-from audit.run.stopwatch import Stopwatch, TimedCall
+from audit.run.timing.contents import Content, Contents
+from audit.run.timing.ratios import ratio
+from audit.run.timing.stopwatch import Stopwatch, TimedCall
 
 
 class Watch:

@@ -9,11 +9,10 @@ from typing import Any, cast
 import pytest
 import torch
 
-from audit.run.arguments import Arguments
-from audit.run.call_patterns import OF_A_PRIORITY, PRIORITIES, InTurn, occupy_streams
-from audit.run.device import SessionDevice
-from audit.run.raw_memory import SLEEP_CYCLES
-from audit.run.stopwatch import LEAST_FLUSH_BYTES
+from audit.run.calls.arguments import Arguments
+from audit.run.calls.raw_memory import LEAST_FLUSH_BYTES, SLEEP_CYCLES
+from audit.run.devices.device import SessionDevice
+from audit.run.sessions.call_patterns import OF_A_PRIORITY, PRIORITIES, InTurn, occupy_streams
 
 ORDER = [0, 0, 0, 1, 0, 1, 0]
 

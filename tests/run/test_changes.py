@@ -9,12 +9,12 @@ from typing import Any, cast
 import pytest
 import torch
 
-from audit.run import changes
-from audit.run.containers import leaves, rebuilt
-from audit.run.discriminating import Discriminator
-from audit.run.problem import Problem
-from audit.run.redrawn import redrawn
-from audit.run.transforms import is_real
+from audit.run.calls.containers import leaves, rebuilt
+from audit.run.inputs import changes
+from audit.run.inputs.discriminating import Discriminator
+from audit.run.inputs.problem import Problem
+from audit.run.inputs.redrawn import redrawn
+from audit.run.inputs.transforms import is_real
 
 X = torch.randn(6, 5, generator=torch.Generator().manual_seed(1))
 

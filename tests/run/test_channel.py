@@ -11,8 +11,8 @@ from typing import Any
 
 import pytest
 
-from audit.run.event_writer import CHUNK, LOWEST, SPREAD, EventWriter
-from audit.run.wire import (
+from audit.run.messages.event_writer import CHUNK, LOWEST, SPREAD, EventWriter
+from audit.run.messages.wire import (
     BEGUN,
     EVENT,
     HEADER,

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 import torch
 
-from audit.run.raw_memory import CHUNK, WORD_BYTES, Checksums
+from audit.run.calls.raw_memory import CHUNK, WORD_BYTES, Checksums
 
 gpu = pytest.mark.skipif(not torch.cuda.is_available(), reason="needs a GPU")
 

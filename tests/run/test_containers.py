@@ -7,8 +7,8 @@ from typing import Any
 import pytest
 import torch
 
-from audit.run.arguments import Arguments
-from audit.run.containers import along, holds_more, leaves, named_leaves, rebuilt, refilled
+from audit.run.calls.arguments import Arguments
+from audit.run.calls.containers import along, holds_more, leaves, named_leaves, rebuilt, refilled
 
 ONE, TWO = torch.ones(2), torch.zeros(3)
 NESTED = [ONE, {"w.norm": TWO, "sizes": (3, [4, None])}]

@@ -8,10 +8,10 @@ from typing import Any
 import pytest
 import torch
 
-from audit.run import contents as module
-from audit.run.containers import rebuilt, tensors
-from audit.run.contents import BUFFER_SETS, MOST_CONTENTS, PIECE, Contents, mixable, mixture
-from audit.run.raw_memory import ALIGNMENT, Arena, Kind
+from audit.run.calls.containers import rebuilt, tensors
+from audit.run.calls.raw_memory import ALIGNMENT, Arena, Kind
+from audit.run.timing import contents as module
+from audit.run.timing.contents import BUFFER_SETS, MOST_CONTENTS, PIECE, Contents, mixable, mixture
 
 FREE = 1 << 30
 

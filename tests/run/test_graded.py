@@ -8,10 +8,10 @@ from typing import Any, cast
 import pytest
 import torch
 
-from audit.run.changes import fixed_redrawn
-from audit.run.discriminating import MANY, Discriminator, graded_inputs
-from audit.run.problem import Problem
-from audit.run.transforms import LEAST_GRADE, graded
+from audit.run.inputs.changes import fixed_redrawn
+from audit.run.inputs.discriminating import MANY, Discriminator, graded_inputs
+from audit.run.inputs.problem import Problem
+from audit.run.inputs.transforms import LEAST_GRADE, graded
 
 RELATIVE = 1e-3
 

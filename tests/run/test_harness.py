@@ -10,8 +10,8 @@ import torch
 from audit.build.python.load import function_of
 from audit.model import Harness
 from audit.model.errors import BadInput
-from audit.run import harness
-from audit.run.arguments import Arguments
+from audit.run.calls import harness
+from audit.run.calls.arguments import Arguments
 from audit.run.imported_task import FunctionalTask, ModuleTask
 from tests.small_claim import CLAIM
 

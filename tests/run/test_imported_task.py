@@ -9,9 +9,9 @@ from pathlib import Path
 import pytest
 import torch
 
-from audit.run.imported_file import ImportedFile
 from audit.run.imported_functions import DataTask, DefinitionTask, FunctionTask
 from audit.run.imported_task import FunctionalTask, ModuleTask, outputs_in
+from audit.run.references.imported_file import ImportedFile
 from tests.importers import published
 
 

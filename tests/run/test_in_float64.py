@@ -9,7 +9,7 @@ import pytest
 import torch
 
 from audit.run.imported_task import ModuleTask
-from audit.run.in_float64 import computed
+from audit.run.references.in_float64 import computed
 
 QUANTISED = """
 import torch

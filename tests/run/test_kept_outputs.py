@@ -11,9 +11,9 @@ from pathlib import Path
 import numpy as np
 import torch
 
-from audit.run import outputs
-from audit.run.outputs import KeptOutputs
-from audit.run.results import digest_of
+from audit.run.calls import outputs
+from audit.run.calls.outputs import KeptOutputs
+from audit.run.messages.results import digest_of
 
 
 def written(file: Path, tensor: torch.Tensor) -> str:

@@ -1,6 +1,6 @@
 """Reading the profiler's time line: which kernels belong to which call, and how long they ran."""
 
-from audit.run.other_clocks import MARKER, Activity, between_markers, busy_ms, span_ms
+from audit.run.timing.other_clocks import MARKER, Activity, between_markers, busy_ms, span_ms
 
 
 def line(*kernels: tuple[str, int, int]) -> list[Activity]:

@@ -6,7 +6,7 @@ import pytest
 
 from audit.build.cuda.fast_symbols import plain_name
 from audit.probes.own_kernels import is_one_of
-from audit.run.cuda import MOST_LAUNCHES, launches_in
+from audit.run.devices.cuda import MOST_LAUNCHES, launches_in
 
 
 def event(name: str, start: float, **more: Any) -> dict[str, Any]:

@@ -7,10 +7,10 @@ from threading import Thread
 import numpy as np
 import pytest
 
-from audit.run.oracle_cache import OracleCache
-from audit.run.pool import Reply, Workers
-from audit.run.requests import Cases, Sized, Variations, Vary
-from audit.run.results import digest_of
+from audit.run.messages.requests import Cases, Sized, Variations, Vary
+from audit.run.messages.results import digest_of
+from audit.run.processes.oracle_cache import OracleCache
+from audit.run.processes.pool import Reply, Workers
 
 REFERENCE = """
 import torch

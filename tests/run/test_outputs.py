@@ -9,10 +9,10 @@ from pathlib import Path
 import pytest
 import torch
 
-from audit.run import results
-from audit.run.event_writer import EventWriter
-from audit.run.results import Results, Writer, digest_of
-from audit.run.wire import ProtocolViolation
+from audit.run.messages import results
+from audit.run.messages.event_writer import EventWriter
+from audit.run.messages.results import Results, Writer, digest_of
+from audit.run.messages.wire import ProtocolViolation
 
 BYTES = b"twelve bytes"
 DIGEST = digest_of(BYTES)

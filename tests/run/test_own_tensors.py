@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 import torch
 
-from audit.run.outputs import about, outputs_of, own, packed, spanned
+from audit.run.calls.outputs import about, outputs_of, own, packed, spanned
 
 X = torch.arange(6.0).reshape(2, 3)
 

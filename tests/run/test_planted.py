@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import torch
 
-from audit.run.call_patterns import BARELY_SPOILED, SPOILED, spoiled
+from audit.run.sessions.call_patterns import BARELY_SPOILED, SPOILED, spoiled
 
 
 def test_a_spoiled_result_is_a_copy_and_what_the_claim_keeps_stays() -> None:

@@ -11,9 +11,9 @@ import pytest
 import torch
 
 from audit.model.run_directory import is_free
-from audit.run import supervisors
-from audit.run.pool import Reply, Workers
-from audit.run.requests import Cases
+from audit.run.messages.requests import Cases
+from audit.run.processes import supervisors
+from audit.run.processes.pool import Reply, Workers
 
 REFERENCE = """
 import os, signal, subprocess, sys, time

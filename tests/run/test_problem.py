@@ -11,9 +11,10 @@ from typing import Any, cast
 import pytest
 import torch
 
-from audit.run import correctness, formats, ties
-from audit.run.problem import FEW, Problem
-from audit.run.results import Writer
+from audit.run.calls import correctness
+from audit.run.inputs import formats, ties
+from audit.run.inputs.problem import FEW, Problem
+from audit.run.messages.results import Writer
 
 
 def problem(oracle: Any, elements: int = 4096) -> Problem:

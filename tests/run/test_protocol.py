@@ -9,8 +9,8 @@ from typing import Any
 import pytest
 
 from audit.build.settings import CudaSettings
-from audit.run import protocol, requests, timing_requests, wire
-from audit.run.wire import ProtocolViolation
+from audit.run.messages import protocol, requests, timing_requests, wire
+from audit.run.messages.wire import ProtocolViolation
 
 DEVICE = CudaSettings(digests={}, library=Path("m.so"), module="m", memory="plain")
 STEPS: list[dict[str, Any]] = [{"run": "claim", "case": 0}, {"run": "held", "case": 0, "of": 0}]

@@ -8,8 +8,8 @@ from typing import Any
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from audit.run import protocol
-from audit.run.wire import BEGUN, EVENT, HEADER, NONCE_BYTES, PART, SERVED, ProtocolViolation, Transcript
+from audit.run.messages import protocol
+from audit.run.messages.wire import BEGUN, EVENT, HEADER, NONCE_BYTES, PART, SERVED, ProtocolViolation, Transcript
 from tests.run.test_protocol import CASE, COST, MOVED, ORACLE, SESSION, TIMING, VARIED, VARY, steps
 
 NONCE = b"n" * NONCE_BYTES

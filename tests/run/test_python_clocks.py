@@ -7,8 +7,8 @@ from pathlib import Path
 import pytest
 
 from audit.build.settings import QUICK
-from audit.run.emulated import CLOCKS
-from audit.run.pool import Workers
+from audit.run.devices.emulated import CLOCKS
+from audit.run.processes.pool import Workers
 from tests.run.test_python_session import asked, value
 
 GAP = """

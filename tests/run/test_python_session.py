@@ -10,8 +10,8 @@ import torch
 
 from audit.build.emulated.device import EmulatedDevice
 from audit.model import Variant
-from audit.run.pool import Reply, Workers
-from audit.run.requests import Session, Step
+from audit.run.messages.requests import Session, Step
+from audit.run.processes.pool import Reply, Workers
 
 REFERENCE = """
 import torch

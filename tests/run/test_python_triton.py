@@ -11,10 +11,10 @@ import torch
 from audit.build.emulated.device import EmulatedDevice
 from audit.build.settings import Configuration, EmulatedPythonSettings
 from audit.model import Harness, Variant
-from audit.run.pool import Reply, Workers
-from audit.run.requests import Launches
-from audit.run.triton_interpreter import chosen
-from audit.run.triton_open_lanes import MESSAGES
+from audit.run.devices.triton.interpreter import chosen
+from audit.run.devices.triton.open_lanes import MESSAGES
+from audit.run.messages.requests import Launches
+from audit.run.processes.pool import Reply, Workers
 from tests.run.test_python_session import REFERENCE, asked, value
 
 HEAD = """

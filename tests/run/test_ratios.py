@@ -13,8 +13,8 @@ from typing import Any
 
 import pytest
 
-from audit.run.blocks import COLD
-from audit.run.ratios import LEAST_BLOCKS, SAME, Ratio, Samples, _ranks, interval, ratio
+from audit.run.timing.blocks import COLD
+from audit.run.timing.ratios import LEAST_BLOCKS, SAME, Ratio, Samples, _ranks, interval, ratio
 
 ROOT = Path(__file__).resolve().parents[2]
 RESULTS = json.loads((ROOT / "bench" / "results" / "coverage.json").read_text(encoding="utf-8"))

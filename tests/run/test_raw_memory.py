@@ -5,8 +5,8 @@ from __future__ import annotations
 import pytest
 import torch
 
-from audit.run import raw_memory
-from audit.run.arguments import Arguments
+from audit.run.calls import raw_memory
+from audit.run.calls.arguments import Arguments
 
 DEVICES = ["cpu", pytest.param("cuda", marks=pytest.mark.skipif(not torch.cuda.is_available(), reason="needs a GPU"))]
 VALUES = torch.arange(12.0).view(3, 4)

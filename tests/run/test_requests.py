@@ -12,7 +12,7 @@ from pydantic import ValidationError
 
 from audit.build.settings import CheckedSettings, CudaPythonSettings, CudaSettings
 from audit.model import Harness
-from audit.run import requests, timing_requests, wire
+from audit.run.messages import requests, timing_requests, wire
 
 COMPILED = CudaSettings(digests={}, library=Path("/a/m.so"), module="m", memory="poison_nan", pattern=0xFFF5FFF5)
 CHECKED = CheckedSettings(digests={}, library=Path("/a/m.so"), module="m", sanitizer=Path("/s"))

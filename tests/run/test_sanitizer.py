@@ -9,9 +9,9 @@ import pytest
 
 from audit.build.settings import CheckedSettings
 from audit.model import Harness
-from audit.run import sanitizer
-from audit.run.event_models import Report
-from audit.run.sanitizer import Sanitized, SanitizedCall
+from audit.run.devices import sanitizer
+from audit.run.devices.sanitizer import Sanitized, SanitizedCall
+from audit.run.messages.event_models import Report
 from tests.run.test_sanitizer_log import RACE, UNWRITTEN
 
 SCRIPT = """#!/bin/sh
@@ -59,7 +59,7 @@ def test_all_tools_are_asked_and_name_themselves(tmp_path: Path) -> None:
 
 def test_a_fast_build_is_called_with_what_it_is_loaded_from(tmp_path: Path) -> None:
     ask(tmp_path, binding=Path("binding.so"))
-    calls = [line.split("audit.run.sanitizer ")[1] for line in (tmp_path / "asked").read_text().splitlines()]
+    calls = [line.split("audit.run.devices.sanitizer ")[1] for line in (tmp_path / "asked").read_text().splitlines()]
     assert len(calls) == len(sanitizer.TOOLS)
     for call in calls:
         asked = SanitizedCall.model_validate_json(call)

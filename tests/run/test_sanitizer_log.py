@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from audit.run.sanitizer_log import finished, reports_in
+from audit.run.devices.sanitizer_log import finished, reports_in
 
 OUTSIDE = """========= COMPUTE-SANITIZER
 ========= Invalid __global__ write of size 4 bytes

@@ -15,8 +15,8 @@ from audit.build.settings import (
     EmulatedSettings,
 )
 from audit.model import BuildNote
-from audit.run.fork_server import policy_of
-from audit.run.requests import Folders, Session, Variations, Vary
+from audit.run.messages.requests import Folders, Session, Variations, Vary
+from audit.run.processes.fork_server import policy_of
 
 CONFIGURATION = Configuration(
     allocator="plain",

@@ -9,12 +9,12 @@ from typing import Any, cast
 import pytest
 import torch
 
-from audit.run import changes, structure
-from audit.run.contents import mixable
-from audit.run.discriminating import Discriminator, graded_inputs
-from audit.run.oracle import GROUPS
-from audit.run.problem import Problem
-from audit.run.structure import KINDS, Below, Offsets, Structures, read
+from audit.run.inputs import changes, structure
+from audit.run.inputs.discriminating import Discriminator, graded_inputs
+from audit.run.inputs.problem import Problem
+from audit.run.inputs.structure import KINDS, Below, Offsets, Structures, read
+from audit.run.sessions.oracle import GROUPS
+from audit.run.timing.contents import mixable
 
 Draw = Callable[[torch.Generator], Any]
 

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 import torch
 
-from audit.run import ties
+from audit.run.inputs import ties
 
 DRAWN = torch.randn(200, 30, generator=torch.Generator().manual_seed(5))
 

@@ -16,11 +16,12 @@ from audit import claims
 from audit.build.settings import CudaLibrary, CudaSettings
 from audit.measure.samples import published
 from audit.model import Harness
-from audit.run import callables, cuda, other_clocks, timing
-from audit.run.device import open_device
-from audit.run.pool import Workers
-from audit.run.timing import makers
-from audit.run.timing_requests import GRAPHED, Interleaved
+from audit.run.devices import cuda
+from audit.run.devices.device import open_device
+from audit.run.messages.timing_requests import GRAPHED, Interleaved
+from audit.run.processes.pool import Workers
+from audit.run.timing import callables, other_clocks, sampling
+from audit.run.timing.sampling import makers
 from audit.sandbox import policy
 
 NO_GPU = not torch.cuda.is_available()
@@ -173,7 +174,7 @@ def test_do_bench_that_is_missing_or_another_is_a_skip(
     source: str | None, why: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     given(source, monkeypatch)
-    (event,) = timing.by_do_bench({"claim": float}, {}, others=published(timed_mean=False))
+    (event,) = sampling.by_do_bench({"claim": float}, {}, others=published(timed_mean=False))
     assert event["skipped"] == "triton.testing.do_bench"
     assert event["why"].startswith(why)
 
@@ -182,7 +183,7 @@ def test_each_callable_is_timed_by_do_bench_under_its_protocols(monkeypatch: pyt
     given(OF_TODAY, monkeypatch)
     calls = {"baseline:eager": lambda _: torch.ones(2), "claim": lambda _: torch.ones(2)}
     both = published(timed_mean=True)
-    events = list(timing.by_do_bench(calls, {"baseline:eager": both}, others=both[:1]))
+    events = list(sampling.by_do_bench(calls, {"baseline:eager": both}, others=both[:1]))
     assert [(one["variant"], one["protocol"]) for one in events] == [
         ("baseline:eager", both[0].name), ("baseline:eager", both[1].name), ("claim", both[0].name),
     ]  # fmt: skip
@@ -190,11 +191,11 @@ def test_each_callable_is_timed_by_do_bench_under_its_protocols(monkeypatch: pyt
 
 
 def test_samples_are_thinned_evenly_and_in_order() -> None:
-    assert timing.evenly([0.1, 0.2, 0.3]) == [0.1, 0.2, 0.3]
-    thinned = timing.evenly([float(index) for index in range(2500)])
-    assert len(thinned) <= timing.MOST_SAMPLES
+    assert sampling.evenly([0.1, 0.2, 0.3]) == [0.1, 0.2, 0.3]
+    thinned = sampling.evenly([float(index) for index in range(2500)])
+    assert len(thinned) <= sampling.MOST_SAMPLES
     assert thinned[:2] == [0.0, 9.0]
-    assert timing.evenly([0.00612345678]) == [0.006123]
+    assert sampling.evenly([0.00612345678]) == [0.006123]
 
 
 @pytest.mark.skipif(not NO_GPU, reason="this machine has a GPU")
@@ -234,6 +235,6 @@ def test_a_call_is_timed_as_a_graph_and_one_that_cannot_be_captured_has_no_such_
 
     monkeypatch.setattr(callables, "graph", captured)
     calls: dict[str, Any] = {"other_stream": refuses, "claim": lambda index: index}
-    (event,) = timing._by_graph(calls, Clock())  # type: ignore[arg-type]
-    assert event == {"variant": "claim", "protocol": GRAPHED, "samples_ms": [0.5] * timing.GRAPH_SAMPLES}
+    (event,) = sampling._by_graph(calls, Clock())  # type: ignore[arg-type]
+    assert event == {"variant": "claim", "protocol": GRAPHED, "samples_ms": [0.5] * sampling.GRAPH_SAMPLES}
     assert asked == [[[0]], [[0]]], "over the first set of inputs"

@@ -9,8 +9,8 @@ import numpy as np
 import pytest
 import torch
 
-from audit.run.pool import Workers
-from audit.run.triton_libdevice import function_of
+from audit.run.devices.triton.libdevice import function_of
+from audit.run.processes.pool import Workers
 from tests.run.test_python_session import asked, value
 
 KERNEL = """

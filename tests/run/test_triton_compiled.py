@@ -12,8 +12,8 @@ from audit.build.emulated.device import EmulatedDevice
 from audit.build.settings import EmulatedPythonSettings
 from audit.model import Harness, Variant
 from audit.probes.triton_compiles import counts
-from audit.run.pool import Workers
-from audit.run.requests import Launches
+from audit.run.messages.requests import Launches
+from audit.run.processes.pool import Workers
 from tests.run.test_python_session import REFERENCE
 from tests.run.test_python_triton import CONFIGS, LAUNCH, STORE, source
 

@@ -13,7 +13,7 @@ from audit.device_run import DeviceRun
 from audit.probes import memory_access
 from audit.probes.answer import Answer
 from audit.probes.target import Target
-from audit.run.pool import Workers
+from audit.run.processes.pool import Workers
 from tests.run.test_python_session import asked, value
 from tests.run.test_python_triton import LAUNCH, STORE, source
 

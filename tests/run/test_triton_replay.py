@@ -8,8 +8,8 @@ from typing import Any
 
 import pytest
 
-from audit.run.pool import Workers
-from audit.run.triton_replay import Recorder, Replayed
+from audit.run.devices.triton.replay import Recorder, Replayed
+from audit.run.processes.pool import Workers
 from tests.run.test_python_session import asked, value
 from tests.run.test_python_triton import LAUNCH, STORE, source
 

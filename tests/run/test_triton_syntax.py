@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from audit.run.pool import Workers
+from audit.run.processes.pool import Workers
 from tests.run.test_python_session import asked, value
 from tests.run.test_python_triton import LAUNCH, STORE, checked, source
 

@@ -12,7 +12,7 @@ import json, sys
 from pathlib import Path
 import triton
 from triton.runtime.autotuner import Autotuner
-from audit.run import tuned
+from audit.run.devices import tuned
 
 def scale(x, n): ...
 

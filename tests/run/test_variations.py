@@ -14,14 +14,10 @@ import torch
 from pydantic import ValidationError
 
 from audit import claims
-from audit.run import process_state
-from audit.run.arguments import LAYOUTS, Arguments, differing
-from audit.run.correctness import effective_bits
-from audit.run.formats import FORMATS, tf32
-from audit.run.oracle import KINDS, load_reference
-from audit.run.requests import Step, Variations, Vary
-from audit.run.results import Results
-from audit.run.transforms import (
+from audit.run.calls.arguments import LAYOUTS, Arguments, differing
+from audit.run.calls.correctness import effective_bits
+from audit.run.inputs.formats import FORMATS, tf32
+from audit.run.inputs.transforms import (
     DISTRIBUTIONS,
     Range,
     extreme_bytes,
@@ -32,6 +28,10 @@ from audit.run.transforms import (
     reordered_masks,
     with_value,
 )
+from audit.run.messages.requests import Step, Variations, Vary
+from audit.run.messages.results import Results
+from audit.run.sessions import process_state
+from audit.run.sessions.oracle import KINDS, load_reference
 
 LOWER = torch.randn(9, 9, generator=torch.Generator().manual_seed(5)).tril()
 

@@ -12,8 +12,8 @@ from pathlib import Path
 import pytest
 
 from audit.model.run_directory import is_free
-from audit.run import environment
-from audit.run.pool import Reply, Workers
+from audit.run.processes import environment
+from audit.run.processes.pool import Reply, Workers
 from audit.sandbox import check
 from tests.run.test_pool import FINE, REFERENCE, ask, request_for
 
@@ -76,7 +76,7 @@ def test_killing_the_judge_ends_its_sessions(tmp_path: Path) -> None:
     (tmp_path / "reference.py").write_text(REFERENCE.format(cost=waits))
     request = request_for(tmp_path).model_dump_json()
     program = (
-        "from audit.run.pool import Workers\nfrom audit.run.wire import parsed\n"
+        "from audit.run.processes.pool import Workers\nfrom audit.run.messages.wire import parsed\n"
         f"Workers(1).call(parsed({request!r}), limit_s=300)"
     )
     judge = subprocess.Popen([sys.executable, "-c", program])

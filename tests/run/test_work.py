@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from audit.run.imported_functions import FunctionTask
-from audit.run.work import ELEMENT_COST, Sizes, weighed
+from audit.run.references.work import ELEMENT_COST, Sizes, weighed
 
 TASK = """
 import torch

@@ -13,7 +13,7 @@ from audit.apps import cli
 from audit.apps.selftest import SelfTest, command, controls, read, run, write
 from audit.apps.selftest.score import shortfalls
 from audit.model.errors import BadInput
-from audit.run.pool import Workers
+from audit.run.processes.pool import Workers
 from tests.small_claim import trimmed
 
 PAIR = ("coverage_bad", "coverage_good")

@@ -16,10 +16,10 @@ from audit.model import Claim, Finding, Tolerance
 from audit.probes import trivial_candidates
 from audit.probes.cases import Case
 from audit.probes.target import Target
-from audit.run.oracle import KINDS
-from audit.run.pool import Workers
-from audit.run.requests import Variations, Vary
-from audit.run.results import Results
+from audit.run.messages.requests import Variations, Vary
+from audit.run.messages.results import Results
+from audit.run.processes.pool import Workers
+from audit.run.sessions.oracle import KINDS
 
 REFERENCE = """
 import torch

@@ -20,7 +20,7 @@ from audit.model import atomic
 from audit.model.errors import BadInput
 from audit.model.run_directory import Hold
 from audit.report.progress import Progress
-from audit.run import environment
+from audit.run.processes import environment
 
 ITEMS, STATE = "items", "run.json"
 WAIT_S = 40.0

@@ -26,9 +26,9 @@ from audit.probes import PROBES
 from audit.probes.own_reference import FAILS as OWN_REFERENCE
 from audit.report.progress import Progress
 from audit.review import hints
-from audit.run.oracle_cache import OracleCache
-from audit.run.pool import Workers
-from audit.run.requests import Cases
+from audit.run.messages.requests import Cases
+from audit.run.processes.oracle_cache import OracleCache
+from audit.run.processes.pool import Workers
 from audit.sandbox import limits
 
 RECORDS = "records"

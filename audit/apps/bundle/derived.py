@@ -29,7 +29,7 @@ from audit.report import safe_csv, waterfall
 from audit.report.figures import raster
 from audit.report.formats import FIGURES
 from audit.report.view import Figure
-from audit.run.ratios import interval
+from audit.run.timing.ratios import interval
 
 CRATE = "ro-crate-metadata.json"
 STATEMENT = "test-result.json"

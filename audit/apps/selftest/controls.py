@@ -21,8 +21,8 @@ from audit.model import Finding, Record, Variant
 from audit.model.errors import BadInput
 from audit.model.run_directory import Scratch
 from audit.report.progress import Progress
-from audit.run import environment
-from audit.run.pool import Workers
+from audit.run.processes import environment
+from audit.run.processes.pool import Workers
 from audit.scheduler import jobs, places
 
 ROLES = ("known_bad", "known_good")

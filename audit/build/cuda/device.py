@@ -48,7 +48,7 @@ _NEEDS = {"wgmma": "compute capability 9.0 exactly (sm_90a)"}
 
 @dataclass(frozen=True, kw_only=True)
 class CudaVariant(BuiltVariant):
-    """See `BuiltVariant`. `loaded` is the code for `audit.run.cuda.entry_of`, `sanitizer` a checker that works
+    """See `BuiltVariant`. `loaded` is the code for `audit.run.devices.cuda.entry_of`, `sanitizer` a checker that works
     here."""
 
     loaded: CudaLibrary | CudaPython

@@ -12,7 +12,7 @@ from audit.report.drawing import LATIN, SMALL, WIDE, Dot, Part, Scale, Stroke, W
 from audit.report.figures import raster
 from audit.report.messages import joined, message, milliseconds, shape
 from audit.report.view import Figure
-from audit.run.ratios import interval
+from audit.run.timing.ratios import interval
 
 NAME, OF_SIZES = "times", "size_times"
 HEAD, ROW, LEFT, RIGHT = 50, 20, 190, 84

@@ -8,7 +8,7 @@ import sys
 
 import torch
 
-for name in ("arguments", "session", "process_state"):
+for name in ("calls.arguments", "sessions.session", "sessions.process_state"):
     module = sys.modules[f"audit.run.{name}"]
     for own in ("differing", "as_bytes", "_watched", "look", "settled"):
         if hasattr(module, own):

@@ -7,7 +7,7 @@ import sys
 
 import torch
 
-outputs = sys.modules["audit.run.outputs"]
+outputs = sys.modules["audit.run.calls.outputs"]
 plain = outputs._detach
 pending: dict[int, torch.Tensor] = {}
 

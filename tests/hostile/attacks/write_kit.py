@@ -13,7 +13,7 @@ KIT = Path("@KIT@")
 
 
 def forward(x: torch.Tensor) -> torch.Tensor:
-    for path in (KIT / "judge/__init__.py", KIT / "run/session.py", Path(torch.__file__), Path(os.__file__)):
+    for path in (KIT / "judge/__init__.py", KIT / "run/sessions/session.py", Path(torch.__file__), Path(os.__file__)):
         with suppress(OSError), path.open("r+b"):
             raise RuntimeError(f"let through: {path.name} can be written")
     for folder in (KIT, KIT / "run", Path(torch.__file__).parent, Path(os.__file__).parent):

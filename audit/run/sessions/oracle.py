@@ -1,0 +1,299 @@
+"""Runs in a child without claimed code: the inputs of every case, variations of them, and the right results in float64.
+
+In the request's folder `<case>.inputs.pt` holds the arguments (tensors, numbers, lists) and
+`<case>.<variation>.inputs.pt` those of a variation; one that the reference refuses is left out. The right results go to
+the descriptor `results`: raw float64, row major.
+
+`reference.py` may offer `distributions(shape, generator)`, a dict from names to lists of arguments, tried in addition
+to ours, and `discriminating(shape, generator)`, arguments that distinguish a right result from a trivial candidate
+where those of `inputs` cannot; the module `discriminating` makes some where there are none.
+"""
+
+from __future__ import annotations
+
+import importlib.util
+from collections.abc import Callable, Iterator
+from functools import partial
+from pathlib import Path
+from types import ModuleType
+from typing import Any
+
+import torch
+
+from audit.model.errors import BadInput
+from audit.run.calls import correctness
+from audit.run.calls.arguments import named
+from audit.run.calls.containers import leaves, loads
+from audit.run.calls.harness import placed, require_places, stated
+from audit.run.inputs import formats, ties
+from audit.run.inputs.changes import (
+    Variation,
+    another_order,
+    fixed_redrawn,
+    names,
+    nonfinite_element,
+    one_argument,
+    one_element,
+    whole_numbers,
+)
+from audit.run.inputs.discriminating import OWN, Discriminator, graded_inputs
+from audit.run.inputs.problem import Problem
+from audit.run.inputs.transforms import (
+    DISTRIBUTIONS,
+    extreme_bytes,
+    is_real,
+    leaves_range,
+    opposed,
+    redistributed,
+    reordered_masks,
+)
+from audit.run.messages import requests
+from audit.run.messages.results import Writer
+from audit.run.references.work import counted, weighed
+from audit.run.sessions.launches import write_described
+
+
+def load_reference(path: str | Path) -> ModuleType:
+    """Return the claim's `reference.py` as a module."""
+    spec = importlib.util.spec_from_file_location("claim_reference", path)
+    if spec is None or spec.loader is None:
+        raise ImportError(f"{path}: cannot be imported")
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module
+
+
+def baselines_of(reference: ModuleType) -> dict[str, Callable[..., torch.Tensor]]:
+    """Return the BASELINES of a `reference.py`; without any, the reference itself as `eager`."""
+    named: dict[str, Callable[..., torch.Tensor]] = getattr(reference, "BASELINES", {"eager": reference.reference})
+    return named
+
+
+def _work(request: requests.Work, reference: ModuleType, _: Writer) -> Iterator[dict[str, Any]]:
+    """Yield one event a shape, the last first: the operations of a call, None where they exceed `most` or are unknown,
+    as for a `reference.py` without a TASK of `imported_task`."""
+    task = getattr(reference, "TASK", None)
+    found = weighed(request.shapes, request.most, work=task.work if task else lambda _: None)
+    for place, work in zip(reversed(range(len(request.shapes))), found, strict=True):
+        yield {"weighed": place, "work": work}
+
+
+def _cases(request: requests.Cases, reference: ModuleType, results: Writer) -> Iterator[dict[str, Any]]:
+    """Yield the cost of the claimed shape, then one event a case, see `Problem.expected`."""
+    known = baselines_of(reference)
+    unknown = [name for name in request.baselines if name not in known]
+    if unknown:
+        raise LookupError(f"claim.toml names baseline {unknown[0]}, reference.py has {', '.join(known)}")
+    yield {"cost": {name: float(value) for name, value in reference.cost(request.cost_shape).items()}}
+    harness = stated(request.reference.parent)
+    for case, (shape, seed) in enumerate(zip(request.shapes, request.seeds, strict=True)):
+        inputs = reference.inputs(shape, torch.Generator().manual_seed(seed))
+        require_places(harness, inputs)
+        problem = _problem(request, reference, inputs, shape)
+        _require_plain(problem)
+        if request.distribution is None:
+            torch.save(inputs, request.folder / f"{case}.inputs.pt")
+            bits = {"bits": formats.bits(problem)} if request.bits and problem.dtype == "float32" else {}
+            yield {"case": case, "shape": shape, **problem.expected(inputs, results), "size": problem.size, **bits}
+        if request.others is None:
+            continue
+        named_one = {request.distribution: partial(_distributed, name=request.distribution)}
+        for name, made in (named_one if request.distribution else OTHERS).items():
+            if (values := made(Discriminator(problem, request.others))) is not None:
+                right = _written(problem, values, request.folder / f"{case}.{name}.inputs.pt", results)
+                if right is not None:
+                    yield {"case": case, "shape": shape, **right, "other": name}
+
+
+MOST_HOST_WORK = 1 << 26
+"""Operations of a call, see `work.counted`, up to which the host computes right results: each process of a GPU first
+loads some hundred kernels of torch, which takes seconds."""
+
+
+def _problem(
+    request: requests.Cases | requests.Variations | requests.Sized,
+    reference: ModuleType,
+    values: list[Any],
+    shape: dict[str, int],
+) -> Problem:
+    """Return a case of the request; an imported task of little work on the host, where a GPU is asked for too, unless
+    torch lacks an operation of it there."""
+    work = _estimated(reference, shape) if request.device == "cuda" else None
+    made = partial(Problem, reference, values, shape, host=stated(request.reference.parent).host)
+    here = made(device="cpu") if work is not None and work <= MOST_HOST_WORK else None
+    return here if here is not None and here.implemented else made(device=request.device)
+
+
+def _estimated(reference: ModuleType, shape: dict[str, int]) -> int | None:
+    """Return the operations of a call of an imported task, see `Task.estimated_work`; None where they are unknown."""
+    task = getattr(reference, "TASK", None)
+    return task.estimated_work(shape) if task else None
+
+
+def _require_plain(problem: Problem) -> None:
+    """Raise BadInput for an argument that a session could not load."""
+    for name, leaf in zip(names(problem), problem.flat, strict=True):
+        if not isinstance(leaf, torch.Tensor) and not loads(leaf):
+            what = "a tensor, a number, a text or None, alone or within lists, tuples and dicts"
+            raise BadInput(f"reference.py: {name} is of type {type(leaf).__name__}; an argument is {what}")
+
+
+def _sized(request: requests.Sized, reference: ModuleType, results: Writer) -> Iterator[dict[str, Any]]:
+    """Yield one event a shape: its case, or an exception in `raised`; neither where the remaining work is too small."""
+    left = request.most
+    for index, shape in enumerate(request.shapes):
+        event: dict[str, Any] = {"sized": index, "raised": None}
+        try:
+            work = _estimated(reference, shape)
+            if work is None or work <= left:  # None: unknown, or an exception, which is raised again below
+                values = reference.inputs(shape, torch.Generator().manual_seed(request.seed + index))
+                work = counted(partial(_called, reference, values)) if work is None else work
+            if work is None or work <= left:
+                left -= work or 0
+                problem = _problem(request, reference, values, shape)
+                _stands(problem, request.relative)
+                event |= {**problem.expected(values, results), "size": problem.size}
+                torch.save(values, request.folder / f"{index}.inputs.pt")
+        except Exception as error:  # the file may raise anything at sizes it was not made for
+            event["raised"] = named(error)
+        yield event
+
+
+def _called(reference: ModuleType, values: list[Any]) -> object:
+    """Call the reference on copies, since it may work in place."""
+    return reference.reference(*placed(values, torch.clone, ()))
+
+
+def _stands(problem: Problem, relative: float) -> None:
+    """Raise ValueError where the reference itself is not right, or has no finite element."""
+    want = problem.want
+    if not want.numel() or not bool(want.isfinite().any()):
+        raise ValueError("the right result has no finite element")
+    needed = correctness.needed(problem.got.double(), want)
+    if needed is None or needed > correctness.held_to(relative, problem.dtype):
+        raise ValueError("the reference itself is not within the tolerance")
+
+
+LEAST_FAR = 5
+"""`probes.claimed_blocks` takes a result at such inputs as wrong from twice as many tolerances on."""
+DISCRIMINATING, GRADED, REDRAWN = "discriminating", "graded", "redrawn"
+OTHERS: dict[str, Callable[[Discriminator], list[Any] | None]] = {
+    GRADED: lambda case: graded_inputs(case.problem, case.relative),
+    REDRAWN: fixed_redrawn,
+}
+"""Other inputs of a case: graded ones where a result has many inputs for each element, and redrawn fixed inputs,
+constant tensors that the task always makes alike."""
+_DRAWN = ("distributions", DISCRIMINATING, GRADED, "whole_numbers")
+"""Groups of values unlike a benchmark's, where the reference itself may not be right: its headroom is measured."""
+
+
+def _variations(request: requests.Variations, reference: ModuleType, results: Writer) -> Iterator[dict[str, Any]]:
+    """Yield one event a case with the `bits` of every format and the wrong elements of every trivial candidate at its
+    own inputs (`trivial`), then one a variation."""
+    for of, wanted in enumerate(request.vary):
+        values = torch.load(wanted.inputs, weights_only=True)
+        case = _problem(request, reference, values, wanted.shape)
+        discriminator = Discriminator(case, request.relative)
+        yield {"of": of, "bits": formats.bits(case), "trivial": discriminator.own, "inputs": names(case)}
+        for group in wanted.groups:
+            for name, values, more in GROUPS[group](discriminator):
+                right = _written(case, values, wanted.beside(name), results)
+                if right is not None:
+                    measured = _headroom(discriminator, values, group)
+                    trivial = discriminator.at(values) if group == DISCRIMINATING else {}
+                    outside = leaves_range(leaves(values), case.ranges)
+                    about = {**measured, "trivial": trivial, "outside": outside}
+                    yield {"of": of, "variation": name, "group": group, **about, **more, **right}
+
+
+def _headroom(discriminator: Discriminator, values: list[Any], group: str) -> dict[str, Any]:
+    """Return the `headroom` of a group's arguments, and whether they are `tied`: whole numbers whose right result hangs
+    on ties, which the reference has a rule for."""
+    case = discriminator.problem
+    found = formats.headroom(case, values) if group in _DRAWN else {}
+    if group != "whole_numbers":
+        return {"headroom": found}
+    need = found[formats.TIES]
+    kept = {} if need is not None and need <= discriminator.relative / 2 else formats.with_ties(case, values)
+    return {"headroom": found | kept, "tied": bool(kept)}
+
+
+def _written(case: Problem, values: list[Any], file: Path, results: Writer) -> dict[str, Any] | None:
+    """Write arguments and their right result; None where the reference refuses them or too much depends on ties."""
+    case.hold(values)
+    try:
+        right = case.expected(values, results)
+    except ties.REFUSED:
+        return None
+    torch.save(values, file)
+    return right
+
+
+def _every_distribution(case: Problem) -> Iterator[tuple[str, list[Any]]]:
+    """Yield our distributions that the structure of the task's draws allows, then those of `reference.py`."""
+    yield from ((name, values) for name, values in _our_distributions(case) if not case.unchanged(values))
+    if hasattr(case.reference, "distributions"):
+        yield from case.reference.distributions(case.shape, case.generator(3)).items()
+
+
+def _our_distributions(case: Problem) -> Iterator[tuple[str, list[Any]]]:
+    if any(is_real(x) for x in case.flat):
+        for salt, name in enumerate(DISTRIBUTIONS, start=16):
+            yield name, case.arguments(redistributed(case.flat, name, case.generator(salt)))
+    if (flat := opposed(case.flat, but=case.tables)) is not None:
+        yield "negative", case.arguments(flat)
+    for name, lowest in (("lowest_bytes", True), ("highest_bytes", False)):
+        if (flat := extreme_bytes(case.flat, lowest=lowest)) is not None:
+            yield name, case.arguments(flat)
+    if (flat := reordered_masks(case.flat, lambda: leaves(case.others), case.generator(4))) is not None:
+        yield "reordered_mask", case.arguments(flat)
+
+
+def _distributed(discriminator: Discriminator, name: str | None) -> list[Any] | None:
+    """Return the inputs of that distribution; None where they leave the range of the task's draws, or where the
+    reference, or one with rounded intermediate values, needs LEAST_FAR times the tolerance."""
+    case = discriminator.problem
+    values = next((made for one, made in _every_distribution(case) if one == name), None)
+    if values is None or leaves_range(leaves(values), case.ranges):
+        return None
+    try:
+        stands = formats.needs(case, values) <= LEAST_FAR * discriminator.relative
+    except ties.REFUSED:
+        return None
+    return values if stands else None
+
+
+GROUPS: dict[str, Callable[[Discriminator], Iterator[Variation]]] = {
+    "other": lambda made: iter([("other_values", made.problem.others, {})]),
+    "moved": one_element,
+    "reordered": another_order,
+    "whole_numbers": whole_numbers,
+    DISCRIMINATING: lambda made: iter([(DISCRIMINATING, made.drawn(OWN), {})] if made.offers else []),
+    GRADED: lambda made: ((GRADED, values, {}) for values in [OTHERS[GRADED](made)] if values is not None),
+    "inputs": one_argument,
+    "distributions": lambda made: ((name, values, {}) for name, values in _every_distribution(made.problem)),
+    "nonfinite": nonfinite_element,
+}
+
+
+Answer = Callable[[Any, ModuleType, Writer], Iterator[dict[str, Any]]]
+
+
+def _served(answer: Answer) -> Callable[[Any, object], Iterator[dict[str, Any]]]:
+    """Return an answer with the fork server's signature: it loads the reference and opens the results."""
+
+    def serve(request: requests.OracleRequest, _: object) -> Iterator[dict[str, Any]]:
+        reference = load_reference(request.reference)
+        with Writer(request.results) as results:
+            yield from answer(request, reference, results)
+
+    return serve
+
+
+KINDS: dict[str, Callable[[Any, object], Iterator[dict[str, Any]]]] = {
+    "cases": _served(_cases),
+    "variations": _served(_variations),
+    "work": _served(_work),
+    "described": _served(lambda request, reference, _: write_described(request.shapes, reference, request.folder)),
+    "sized": _served(_sized),
+}

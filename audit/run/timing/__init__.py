@@ -1,0 +1,1 @@
+"""Timing sessions: raw samples under each protocol, compared results of timed calls, and independent clocks."""
