@@ -19,20 +19,13 @@ from audit.claims.shapes import numbers
 from audit.claims.shapes.counting import scope_of
 from audit.model import BuildNote, Finding, Shape, Variant
 from audit.model.errors import AuditError, BadInput, CompileError, Unsupported
-from audit.probes import (
-    agreement,
-    answer,
-    builds_agree,
-    oldest_code,
-    shapes_asked,
-    triton_compiles,
-    trivial_candidates,
-    variations,
-)
-from audit.probes.cases import Case
-from audit.probes.references import References
-from audit.probes.runner import against_reference, ask_all, seen_again, unconfirmed
-from audit.probes.target import Target
+from audit.probes import agreement, builds_agree, oldest_code, trivial_candidates
+from audit.probes.concluding import answer
+from audit.probes.observing import shapes_asked, triton_compiles, variations
+from audit.probes.observing.cases import Case
+from audit.probes.observing.references import References
+from audit.probes.observing.runner import against_reference, ask_all, seen_again, unconfirmed
+from audit.probes.observing.target import Target
 from audit.run.messages import requests
 from audit.run.processes.pool import SharedProcess, Workers
 

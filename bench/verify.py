@@ -31,7 +31,7 @@ from audit.measure.samples import OURS
 from audit.model import record as bounds
 from audit.model import store, untrusted
 from audit.probes import CONCLUSIONS
-from audit.probes.answer import finding
+from audit.probes.concluding.answer import finding
 from audit.report import figures, formats
 from audit.report.figures import raster
 

@@ -11,7 +11,7 @@ from audit.audit import Audit
 from audit.build.emulated.device import EmulatedDevice
 from audit.model import Finding, Record
 from audit.model.errors import BadInput
-from audit.probes import own_reference
+from audit.probes.observing import own_reference
 from audit.report.progress import Progress
 from audit.run.processes.pool import Workers
 from tests.small_claim import CLAIM

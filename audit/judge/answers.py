@@ -26,7 +26,7 @@ from audit.model import Finding, Place, RatioAnswer, Record, ResultAnswer, Speed
 from audit.model.gpus import names_in
 from audit.model.record import RatioState, ResultState, TaskState
 from audit.probes import claimed_launches
-from audit.probes.answer import label
+from audit.probes.concluding.answer import label
 
 BASELINE = "baseline:eager"
 MARGIN = 0.1

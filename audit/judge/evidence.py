@@ -15,7 +15,9 @@ from audit.measure import median_ms
 from audit.measure.comparison import TIMED_OUTPUTS
 from audit.model import Claim, Finding, Measurement, Record, Rung, Variant
 from audit.model.record import RungState
-from audit.probes import PROBES, answer, claimed_blocks, own_reference
+from audit.probes import PROBES, claimed_blocks
+from audit.probes.concluding import answer
+from audit.probes.observing import own_reference
 from audit.review import reach
 
 GPU = "cuda"

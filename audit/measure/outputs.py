@@ -13,10 +13,10 @@ import numpy as np
 
 from audit.measure.comparison import PREFIX, RANKS, TIMED_OUTPUTS, precision_of
 from audit.model import Claim, Finding, Measurement, Tolerance
-from audit.probes.answer import Answer, Observed, failed, finding, not_sent, passed
-from audit.probes.called import Call, ProtocolViolated, SessionBroken, alike
-from audit.probes.cases import Case
-from audit.probes.compare import Array, Output, Right, compare, sentence
+from audit.probes.concluding.answer import Answer, Observed, failed, finding, not_sent, passed
+from audit.probes.concluding.compare import Array, Output, Right, compare, sentence
+from audit.probes.observing.called import Call, ProtocolViolated, SessionBroken, alike
+from audit.probes.observing.cases import Case
 from audit.probes.precision import FLOAT32_BITS, class_of
 from audit.run.calls import correctness
 

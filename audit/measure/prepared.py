@@ -24,8 +24,8 @@ from audit.build.settings import FOLDERS, CudaPythonSettings, DeviceSettings
 from audit.measure.checks import not_timed
 from audit.model import Finding, Shape
 from audit.model.errors import BadInput
-from audit.probes.cases import Case
-from audit.probes.variations import LIMIT_S
+from audit.probes.observing.cases import Case
+from audit.probes.observing.variations import LIMIT_S
 from audit.run.messages.requests import Cases
 from audit.run.messages.timing_requests import Compiled
 from audit.run.processes.pool import Reply, Workers

@@ -18,8 +18,8 @@ from audit.measure.samples import OURS, SIZED
 from audit.measure.timing import Session, Times
 from audit.model import Finding, Measurement, Shape
 from audit.model.errors import BadInput
-from audit.probes.answer import label
-from audit.probes.cases import Case
+from audit.probes.concluding.answer import label
+from audit.probes.observing.cases import Case
 from audit.sandbox import limits
 from audit.sandbox.limits import GIB
 

@@ -17,8 +17,8 @@ from audit.measure.comparison import EAGER, PREFIX, PROCESSES, RANKS, TIMED_OUTP
 from audit.measure.outputs import classed, every_call, tolerance_of, verified
 from audit.measure.samples import OURS, OUTSIDE, REPEATED, measurements_of, median_ms, published
 from audit.model import Claim, Finding, Measurement
-from audit.probes.answer import not_sent
-from audit.probes.cases import Case
+from audit.probes.concluding.answer import not_sent
+from audit.probes.observing.cases import Case
 from audit.run.messages import timing_requests
 from audit.run.processes.pool import Reply, Workers
 

@@ -34,9 +34,9 @@ from audit.probes import (
     trivial_candidates,
     untouched_process,
 )
-from audit.probes.answer import Answer, Observed, Probe
-from audit.probes.cases import Need
-from audit.probes.target import Target
+from audit.probes.concluding.answer import Answer, Observed, Probe
+from audit.probes.observing.cases import Need
+from audit.probes.observing.target import Target
 
 _ASKED: list[Probe] = [
     contract,

@@ -13,12 +13,12 @@ from typing import Any, NamedTuple
 
 from audit.build.settings import STALE, STALE_READ
 from audit.model import Finding
-from audit.probes.answer import Answer, Observed, failed, label, passed
-from audit.probes.called import Call, Mode, ProtocolViolated, SessionBroken, value_calls
-from audit.probes.cases import Case, Need
-from audit.probes.compare import Comparison, sentence
-from audit.probes.target import Target
-from audit.probes.undefined import undefined_beside, wrong_in_every_order
+from audit.probes.concluding.answer import Answer, Observed, failed, label, passed
+from audit.probes.concluding.compare import Comparison, sentence
+from audit.probes.concluding.undefined import undefined_beside, wrong_in_every_order
+from audit.probes.observing.called import Call, Mode, ProtocolViolated, SessionBroken, value_calls
+from audit.probes.observing.cases import Case, Need
+from audit.probes.observing.target import Target
 
 NAME = "agreement"
 

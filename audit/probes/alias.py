@@ -8,13 +8,13 @@ from __future__ import annotations
 from contextlib import suppress
 
 from audit.model.errors import AuditError
-from audit.probes import claimed_shape
-from audit.probes.answer import Answer, Observed, failed, label, passed
-from audit.probes.battery import HELD, HELD_ON, SECOND, at_largest, at_middle, premise
-from audit.probes.called import Mode
-from audit.probes.compare import sentence
-from audit.probes.planned import Asked
-from audit.probes.target import Target
+from audit.probes.concluding.answer import Answer, Observed, failed, label, passed
+from audit.probes.concluding.compare import sentence
+from audit.probes.observing import claimed_shape
+from audit.probes.observing.battery import HELD, HELD_ON, SECOND, at_largest, at_middle, premise
+from audit.probes.observing.called import Mode
+from audit.probes.observing.planned import Asked
+from audit.probes.observing.target import Target
 
 NAME = "alias"
 RESULTS = 24

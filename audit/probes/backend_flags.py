@@ -6,10 +6,10 @@ measure it under those settings.
 
 from __future__ import annotations
 
-from audit.probes.answer import Answer, Observed, failed, passed
-from audit.probes.battery import at_middle
-from audit.probes.called import value_calls
-from audit.probes.target import Target
+from audit.probes.concluding.answer import Answer, Observed, failed, passed
+from audit.probes.observing.battery import at_middle
+from audit.probes.observing.called import value_calls
+from audit.probes.observing.target import Target
 
 NAME = "backend_flags"
 

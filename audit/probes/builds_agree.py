@@ -9,9 +9,9 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from audit.model import Finding
-from audit.probes.answer import Answer, Observed, failed, finding, passed
-from audit.probes.called import Call, SessionBroken
-from audit.probes.target import Target
+from audit.probes.concluding.answer import Answer, Observed, failed, finding, passed
+from audit.probes.observing.called import Call, SessionBroken
+from audit.probes.observing.target import Target
 
 NAME = "builds_agree"
 

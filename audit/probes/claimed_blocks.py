@@ -34,18 +34,20 @@ import numpy as np
 
 from audit.model import Finding, Shape
 from audit.model.errors import AuditError, Unsupported
-from audit.probes import block_calls, block_results, claimed_launches, claimed_shape, launched_alike
-from audit.probes.answer import Answer, Observed, failed, grade_beside, label, passed
-from audit.probes.battery import at_middle, premise
-from audit.probes.behaviour import sentence as behaviour
-from audit.probes.block_calls import BLOCKS, FEWER, WHOLE
-from audit.probes.called import Mode, alike
-from audit.probes.cases import Case
-from audit.probes.compare import FAR, few_of_half, sentence, worst_element
+from audit.probes import claimed_launches
+from audit.probes.concluding import block_results
+from audit.probes.concluding.answer import Answer, Observed, failed, grade_beside, label, passed
+from audit.probes.concluding.behaviour import sentence as behaviour
+from audit.probes.concluding.compare import FAR, few_of_half, sentence, worst_element
+from audit.probes.concluding.undefined import of_blocks
 from audit.probes.distributions import OUTSIDE_HALF, REORDERED, SHIFTED
-from audit.probes.target import Target
-from audit.probes.undefined import of_blocks
-from audit.probes.variations import DISCRIMINATING, GRADED
+from audit.probes.observing import block_calls, claimed_shape, launched_alike
+from audit.probes.observing.battery import at_middle, premise
+from audit.probes.observing.block_calls import BLOCKS, FEWER, WHOLE
+from audit.probes.observing.called import Mode, alike
+from audit.probes.observing.cases import Case
+from audit.probes.observing.target import Target
+from audit.probes.observing.variations import DISCRIMINATING, GRADED
 
 NAME = "claimed_blocks"
 

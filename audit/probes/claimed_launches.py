@@ -12,9 +12,9 @@ import re
 from typing import Any
 
 from audit.model.errors import Unsupported
-from audit.probes import claimed_shape
-from audit.probes.answer import Answer, Observed, failed, label, passed
-from audit.probes.target import Target
+from audit.probes.concluding.answer import Answer, Observed, failed, label, passed
+from audit.probes.observing import claimed_shape
+from audit.probes.observing.target import Target
 
 NAME = "claimed_launches"
 READS_BACK = re.compile(r"\.\s*(?:item|cpu|tolist)\s*[<(]|\bcudaMemcpyDeviceToHost\b|\bcudaMemcpyFromSymbol\b")

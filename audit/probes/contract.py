@@ -14,12 +14,13 @@ from collections.abc import Sequence
 
 from audit.model import Shape
 from audit.model.errors import AuditError
-from audit.probes import claimed_launches, claimed_shape, sized
-from audit.probes.answer import Answer, Observed, failed, label, passed, skipped
-from audit.probes.behaviour import faulted
-from audit.probes.called import Call, ProtocolViolated, alike
-from audit.probes.cases import Case
-from audit.probes.target import Target
+from audit.probes import claimed_launches
+from audit.probes.concluding.answer import Answer, Observed, failed, label, passed, skipped
+from audit.probes.concluding.behaviour import faulted
+from audit.probes.observing import claimed_shape, sized
+from audit.probes.observing.called import Call, ProtocolViolated, alike
+from audit.probes.observing.cases import Case
+from audit.probes.observing.target import Target
 
 NAME = "contract"
 NUMBER, MOST_NUMBERS = re.compile(r"(?<![\w.])[1-9]\d{0,4}(?![\w.])"), 4

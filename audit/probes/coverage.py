@@ -12,11 +12,11 @@ import numpy as np
 from pydantic import JsonValue
 
 from audit.probes import agreement
-from audit.probes.answer import Answer, Observed, failed, label, passed
-from audit.probes.called import Mode, value_calls
-from audit.probes.cases import Need
-from audit.probes.compare import share_map
-from audit.probes.target import Target
+from audit.probes.concluding.answer import Answer, Observed, failed, label, passed
+from audit.probes.concluding.compare import share_map
+from audit.probes.observing.called import Mode, value_calls
+from audit.probes.observing.cases import Need
+from audit.probes.observing.target import Target
 
 NAME = "coverage"
 OF_THE_OUTPUT = "the output is never written"

@@ -15,14 +15,14 @@ from contextlib import suppress
 
 from audit.model import Shape
 from audit.model.errors import Unsupported
-from audit.probes.answer import Answer, Observed, failed, label, passed
-from audit.probes.battery import at_largest, at_middle, premise
-from audit.probes.called import Call, Mode, SessionBroken, alike, value_calls
-from audit.probes.cases import Case
-from audit.probes.compare import sentence
-from audit.probes.planned import Asked
-from audit.probes.target import Target
-from audit.probes.variations import MOST_BYTES, OTHER
+from audit.probes.concluding.answer import Answer, Observed, failed, label, passed
+from audit.probes.concluding.compare import sentence
+from audit.probes.observing.battery import at_largest, at_middle, premise
+from audit.probes.observing.called import Call, Mode, SessionBroken, alike, value_calls
+from audit.probes.observing.cases import Case
+from audit.probes.observing.planned import Asked
+from audit.probes.observing.target import Target
+from audit.probes.observing.variations import MOST_BYTES, OTHER
 
 NAME = "current_stream"
 DEFAULT, OWN = "the default stream", "a stream of its own"

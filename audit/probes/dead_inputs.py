@@ -18,14 +18,14 @@ from typing import Any
 import numpy as np
 
 from audit.model.errors import Unsupported
-from audit.probes.answer import Answer, Observed, failed, grade_beside, label, passed
-from audit.probes.battery import at_middle, too_large
-from audit.probes.called import SessionBroken, alike, value_calls
-from audit.probes.compare import FAR
-from audit.probes.planned import Asked
-from audit.probes.target import Target
-from audit.probes.undefined import undefined_beside
-from audit.probes.variations import APART, COUNTS, DISCRIMINATING, WHOLE_NUMBER, Variation, wanted
+from audit.probes.concluding.answer import Answer, Observed, failed, grade_beside, label, passed
+from audit.probes.concluding.compare import FAR
+from audit.probes.concluding.undefined import undefined_beside
+from audit.probes.observing.battery import at_middle, too_large
+from audit.probes.observing.called import SessionBroken, alike, value_calls
+from audit.probes.observing.planned import Asked
+from audit.probes.observing.target import Target
+from audit.probes.observing.variations import APART, COUNTS, DISCRIMINATING, WHOLE_NUMBER, Variation, wanted
 from audit.run.calls import correctness
 
 NAME = "dead_inputs"

@@ -23,15 +23,15 @@ from __future__ import annotations
 
 import math
 
-from audit.probes.answer import Answer, Observed, failed, grade_beside, label, passed
-from audit.probes.battery import at_largest, at_middle, premise, too_large
-from audit.probes.called import Call
-from audit.probes.cases import Case
-from audit.probes.compare import FAR, HALF, ROUNDED, Comparison, Scale, few_of_half, sentence
-from audit.probes.planned import Asked
-from audit.probes.target import Target
-from audit.probes.undefined import undefined_beside
-from audit.probes.variations import DISCRIMINATING, GRADED, ROUNDING, of_case
+from audit.probes.concluding.answer import Answer, Observed, failed, grade_beside, label, passed
+from audit.probes.concluding.compare import FAR, HALF, ROUNDED, Comparison, Scale, few_of_half, sentence
+from audit.probes.concluding.undefined import undefined_beside
+from audit.probes.observing.battery import at_largest, at_middle, premise, too_large
+from audit.probes.observing.called import Call
+from audit.probes.observing.cases import Case
+from audit.probes.observing.planned import Asked
+from audit.probes.observing.target import Target
+from audit.probes.observing.variations import DISCRIMINATING, GRADED, ROUNDING, of_case
 
 NAME = "distributions"
 OUTSIDE_HALF = ("large", "tiny")

@@ -8,12 +8,12 @@ from __future__ import annotations
 from collections import Counter
 
 from audit.model.errors import Unsupported
-from audit.probes.answer import Answer, Observed, failed, passed
-from audit.probes.battery import at_middle
-from audit.probes.called import Call, SessionBroken
+from audit.probes.concluding.answer import Answer, Observed, failed, passed
+from audit.probes.observing.battery import at_middle
+from audit.probes.observing.called import Call, SessionBroken
+from audit.probes.observing.target import Target
+from audit.probes.observing.variations import OTHER
 from audit.probes.order import claim_first_session
-from audit.probes.target import Target
-from audit.probes.variations import OTHER
 
 NAME = "first_call"
 

@@ -12,13 +12,13 @@ from __future__ import annotations
 import math
 from contextlib import suppress
 
-from audit.probes.answer import Answer, Observed, failed, grade_beside, label, passed
-from audit.probes.battery import AGAIN, FREED, WHOLE, at_largest, at_middle, premise
-from audit.probes.compare import FAR, ROUNDED, sentence
-from audit.probes.planned import Asked
-from audit.probes.target import Target
-from audit.probes.undefined import undefined_beside
-from audit.probes.variations import of_case
+from audit.probes.concluding.answer import Answer, Observed, failed, grade_beside, label, passed
+from audit.probes.concluding.compare import FAR, ROUNDED, sentence
+from audit.probes.concluding.undefined import undefined_beside
+from audit.probes.observing.battery import AGAIN, FREED, WHOLE, at_largest, at_middle, premise
+from audit.probes.observing.planned import Asked
+from audit.probes.observing.target import Target
+from audit.probes.observing.variations import of_case
 
 NAME = "fresh_values"
 WORDS = {

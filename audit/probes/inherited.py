@@ -13,10 +13,10 @@ import numpy as np
 import numpy.typing as npt
 
 from audit.probes import order
-from audit.probes.answer import Answer, Observed, failed, label, passed
-from audit.probes.called import Call, value_calls
-from audit.probes.cases import Case
-from audit.probes.target import Target
+from audit.probes.concluding.answer import Answer, Observed, failed, label, passed
+from audit.probes.observing.called import Call, value_calls
+from audit.probes.observing.cases import Case
+from audit.probes.observing.target import Target
 from audit.run.messages.requests import PLANTED_BYTES
 
 NAME = "inherited"

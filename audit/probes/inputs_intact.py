@@ -5,11 +5,11 @@ A call that adds something to a list or dict among its arguments is a hint.
 
 from __future__ import annotations
 
-from audit.probes.answer import Answer, Observed, failed, label, passed
-from audit.probes.called import Run, SessionBroken
-from audit.probes.cases import Case
-from audit.probes.target import Target
-from audit.probes.variations import NoVariations, wanted
+from audit.probes.concluding.answer import Answer, Observed, failed, label, passed
+from audit.probes.observing.called import Run, SessionBroken
+from audit.probes.observing.cases import Case
+from audit.probes.observing.target import Target
+from audit.probes.observing.variations import NoVariations, wanted
 
 NAME = "inputs_intact"
 

@@ -28,15 +28,15 @@ from pydantic import JsonValue
 from audit.build.settings import NO_BLOCKS
 from audit.model import Shape
 from audit.model.errors import AuditError, Unsupported
-from audit.probes import claimed_shape
-from audit.probes.answer import Answer, Observed, failed, label, passed
-from audit.probes.battery import trusted
-from audit.probes.block_calls import BLOCKS
-from audit.probes.called import Mode, SessionBroken
-from audit.probes.cases import Case, Need
-from audit.probes.own_kernels import is_one_of, launches_nothing, own_kernels, refused_by_torch, sizes_decide
-from audit.probes.target import Target
-from audit.probes.variations import DISCRIMINATING, wanted
+from audit.probes.concluding.answer import Answer, Observed, failed, label, passed
+from audit.probes.concluding.own_kernels import is_one_of, launches_nothing, own_kernels, refused_by_torch, sizes_decide
+from audit.probes.observing import claimed_shape
+from audit.probes.observing.battery import trusted
+from audit.probes.observing.block_calls import BLOCKS
+from audit.probes.observing.called import Mode, SessionBroken
+from audit.probes.observing.cases import Case, Need
+from audit.probes.observing.target import Target
+from audit.probes.observing.variations import DISCRIMINATING, wanted
 
 NAME = "kernels_ran"
 NAME_CHARACTERS = 160

@@ -8,11 +8,11 @@ of the source ran, a pass there would say nothing about a GPU.
 from __future__ import annotations
 
 from audit.model.errors import Unsupported
-from audit.probes.answer import Answer, Observed, failed, label, passed
-from audit.probes.battery import HELD, at_largest
-from audit.probes.called import value_calls
-from audit.probes.own_kernels import own_kernels
-from audit.probes.target import Target
+from audit.probes.concluding.answer import Answer, Observed, failed, label, passed
+from audit.probes.concluding.own_kernels import own_kernels
+from audit.probes.observing.battery import HELD, at_largest
+from audit.probes.observing.called import value_calls
+from audit.probes.observing.target import Target
 
 NAME = "late_writes"
 

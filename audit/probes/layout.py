@@ -5,12 +5,12 @@ A wrong result without an error is a hint: a published kernel may be meant for c
 
 from __future__ import annotations
 
-from audit.probes.answer import Answer, Observed, failed, label, passed
-from audit.probes.battery import LAYOUTS, at_middle, premise, views
-from audit.probes.called import alike
-from audit.probes.compare import sentence
-from audit.probes.planned import Asked
-from audit.probes.target import Target
+from audit.probes.concluding.answer import Answer, Observed, failed, label, passed
+from audit.probes.concluding.compare import sentence
+from audit.probes.observing.battery import LAYOUTS, at_middle, premise, views
+from audit.probes.observing.called import alike
+from audit.probes.observing.planned import Asked
+from audit.probes.observing.target import Target
 
 NAME = "layout"
 

@@ -15,11 +15,11 @@ from pydantic import JsonValue
 from audit.build import race_prover
 from audit.build.race_prover import Proof
 from audit.model.errors import Unsupported
-from audit.probes.answer import Answer, Observed, failed, label, passed, skipped
-from audit.probes.behaviour import OPEN, Behaviour, sentence
-from audit.probes.cases import Case, Need, counting
-from audit.probes.target import SHARES, Target
-from audit.probes.undefined import Checked, checked, checking
+from audit.probes.concluding.answer import Answer, Observed, failed, label, passed, skipped
+from audit.probes.concluding.behaviour import OPEN, Behaviour, sentence
+from audit.probes.concluding.undefined import Checked, checked, checking
+from audit.probes.observing.cases import Case, Need, counting
+from audit.probes.observing.target import SHARES, Target
 
 NAME = "memory_access"
 RACES = ("race-shared", "race-global", "warp-mask")

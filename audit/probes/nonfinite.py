@@ -11,11 +11,11 @@ from typing import Any
 import numpy as np
 
 from audit.model.errors import Unsupported
-from audit.probes.answer import NOT_ASKED, UNREAD, Answer, Observed, failed, label, passed
-from audit.probes.battery import LAYOUTS, at_middle, premise, too_large, views
-from audit.probes.called import value_calls
-from audit.probes.planned import Asked
-from audit.probes.target import Target
+from audit.probes.concluding.answer import NOT_ASKED, UNREAD, Answer, Observed, failed, label, passed
+from audit.probes.observing.battery import LAYOUTS, at_middle, premise, too_large, views
+from audit.probes.observing.called import value_calls
+from audit.probes.observing.planned import Asked
+from audit.probes.observing.target import Target
 from audit.run.calls import correctness
 
 NAME = "nonfinite"

@@ -11,9 +11,9 @@ from collections.abc import Iterable
 
 from audit.model import Finding
 from audit.probes import agreement
-from audit.probes.answer import Answer, Observed, failed, finding, passed, skipped
-from audit.probes.called import Call, SessionBroken, value_calls
-from audit.probes.target import Target
+from audit.probes.concluding.answer import Answer, Observed, failed, finding, passed, skipped
+from audit.probes.observing.called import Call, SessionBroken, value_calls
+from audit.probes.observing.target import Target
 
 NAME = "oldest_code"
 

@@ -6,11 +6,11 @@ right only after the reference was inherited, not computed.
 
 from __future__ import annotations
 
-from audit.probes.answer import Answer, Observed, failed, grade_beside, label, passed
-from audit.probes.called import Call, Mode, value_calls
-from audit.probes.compare import sentence
-from audit.probes.target import Target
-from audit.probes.undefined import undefined_beside
+from audit.probes.concluding.answer import Answer, Observed, failed, grade_beside, label, passed
+from audit.probes.concluding.compare import sentence
+from audit.probes.concluding.undefined import undefined_beside
+from audit.probes.observing.called import Call, Mode, value_calls
+from audit.probes.observing.target import Target
 
 NAME = "order"
 REUSE = Mode("reuse")

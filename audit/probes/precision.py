@@ -20,11 +20,11 @@ import numpy as np
 
 from audit.build.settings import LEAST_TF32, EmulatedPythonSettings
 from audit.model.errors import Unsupported
-from audit.probes.answer import Answer, Observed, failed, label, passed
-from audit.probes.battery import at_largest, premise
-from audit.probes.called import value_calls
-from audit.probes.target import Target
-from audit.probes.variations import wanted
+from audit.probes.concluding.answer import Answer, Observed, failed, label, passed
+from audit.probes.observing.battery import at_largest, premise
+from audit.probes.observing.called import value_calls
+from audit.probes.observing.target import Target
+from audit.probes.observing.variations import wanted
 from audit.review.cuda_source import parse
 from audit.review.token_scan import blanked
 from audit.run.calls import correctness

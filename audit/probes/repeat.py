@@ -23,17 +23,17 @@ from contextlib import suppress
 
 from audit.build.settings import QUICK
 from audit.model.errors import AuditError
-from audit.probes.answer import Answer, Observed, failed, grade_beside, label, passed
-from audit.probes.battery import AFTER, REPEAT, at_largest, at_middle, premise, unsteady
-from audit.probes.called import Mode
-from audit.probes.cases import Case
 from audit.probes.claimed_launches import reads_back
-from audit.probes.compare import Comparison, sentence
+from audit.probes.concluding.answer import Answer, Observed, failed, grade_beside, label, passed
+from audit.probes.concluding.compare import Comparison, sentence
+from audit.probes.concluding.undefined import undefined_beside
 from audit.probes.kernels_ran import without_blocks
-from audit.probes.planned import Asked
-from audit.probes.target import Target
-from audit.probes.undefined import undefined_beside
-from audit.probes.variations import wanted
+from audit.probes.observing.battery import AFTER, REPEAT, at_largest, at_middle, premise, unsteady
+from audit.probes.observing.called import Mode
+from audit.probes.observing.cases import Case
+from audit.probes.observing.planned import Asked
+from audit.probes.observing.target import Target
+from audit.probes.observing.variations import wanted
 
 NAME, DISTRIBUTIONS = "repeat", "distributions"
 FEWEST_MANY, MORE_MANY, TURNS = 20, 8, 12

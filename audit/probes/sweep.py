@@ -21,9 +21,9 @@ from audit.claims.shapes.sweep import sizes
 from audit.claims.shapes.telling import MOST_TELLING, Results, established, telling
 from audit.model import Shape
 from audit.model.claim import Shapes
-from audit.probes.answer import Answer, Observed, failed, label, passed, skipped
-from audit.probes.sized import MOST_WORK, At, called, launched
-from audit.probes.target import Target
+from audit.probes.concluding.answer import Answer, Observed, failed, label, passed, skipped
+from audit.probes.observing.sized import MOST_WORK, At, called, launched
+from audit.probes.observing.target import Target
 
 NAME = "sweep"
 FAILED = ("wrong", "launch_refused")

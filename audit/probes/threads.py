@@ -6,10 +6,10 @@ A hint: libraries keep pools of threads, started by their first call. Work of a 
 
 from __future__ import annotations
 
-from audit.probes.answer import Answer, Observed, failed, passed
-from audit.probes.battery import HELD, at_largest
-from audit.probes.called import value_calls
-from audit.probes.target import Target
+from audit.probes.concluding.answer import Answer, Observed, failed, passed
+from audit.probes.observing.battery import HELD, at_largest
+from audit.probes.observing.called import value_calls
+from audit.probes.observing.target import Target
 
 NAME = "threads"
 

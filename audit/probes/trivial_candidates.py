@@ -11,12 +11,12 @@ import numpy as np
 
 from audit.model import Finding, Tolerance
 from audit.model.errors import AuditError
-from audit.probes import answer
-from audit.probes.answer import Answer, Observed, failed, label, passed
-from audit.probes.battery import trusted
-from audit.probes.cases import Case
-from audit.probes.target import Target
-from audit.probes.variations import DISCRIMINATING, Wanted, wanted
+from audit.probes.concluding import answer
+from audit.probes.concluding.answer import Answer, Observed, failed, label, passed
+from audit.probes.observing.battery import trusted
+from audit.probes.observing.cases import Case
+from audit.probes.observing.target import Target
+from audit.probes.observing.variations import DISCRIMINATING, Wanted, wanted
 from audit.run.calls import correctness
 
 PROBE = "task"

@@ -6,9 +6,9 @@ benchmark. The kit decides nothing by such functions in the process of claimed c
 
 from __future__ import annotations
 
-from audit.probes.answer import Answer, Observed, failed, passed
-from audit.probes.battery import at_middle
-from audit.probes.target import Target
+from audit.probes.concluding.answer import Answer, Observed, failed, passed
+from audit.probes.observing.battery import at_middle
+from audit.probes.observing.target import Target
 
 NAME = "untouched_process"
 

@@ -11,7 +11,7 @@ from audit.judge.causes import causes, led, read_in_source, shape_of, sizes_of
 from audit.judge.evidence import objects
 from audit.measure import compared
 from audit.model import Finding, Record
-from audit.probes.behaviour import BEHAVIOUR
+from audit.probes.concluding.behaviour import BEHAVIOUR
 from audit.report import evidence, waterfall
 from audit.report.messages import (
     Recorded,

@@ -18,7 +18,8 @@ from audit.apps.bundle import archive
 from audit.apps.bundle.make import complete, sources
 from audit.model import SCHEMA, Finding, Record, store
 from audit.model.errors import BadInput
-from audit.probes import CONCLUSIONS, answer
+from audit.probes import CONCLUSIONS
+from audit.probes.concluding import answer
 from audit.report.figures import raster
 from tests.bundle.forging import Files, edited, rehashed, told
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from audit.build.emulated.build import build
-from audit.probes.behaviour import MAY_BE_SHARED
+from audit.probes.concluding.behaviour import MAY_BE_SHARED
 from tests.emulated.child import FOLDER, run
 
 OUTSIDE = "reads 4 bytes outside every shared variable"

@@ -13,7 +13,7 @@ from audit.build.emulated.device import capability_named
 from audit.claims import importers
 from audit.claims.importers import GIVEN, writer
 from audit.claims.importers.facts import Given
-from audit.probes.shapes_asked import again, unusable
+from audit.probes.observing.shapes_asked import again, unusable
 from audit.run.processes.pool import Ending, Reply
 from tests.importers import published
 

@@ -8,7 +8,7 @@ from audit.judge.evidence import cure
 from audit.measure import OURS, comparison, independent_clock
 from audit.measure.samples import OUTSIDE
 from audit.model import Finding, Measurement, Record, Speedup
-from audit.probes.answer import not_sent
+from audit.probes.concluding.answer import not_sent
 from audit.run.messages.timing_requests import EMPTY
 from tests.conftest import finding, order_finding
 

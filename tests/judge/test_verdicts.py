@@ -16,9 +16,10 @@ from audit import judge
 from audit.apps.pages import described as pages
 from audit.judge import answers, evidence
 from audit.model import Finding, Record
-from audit.probes import PROBES, answer
-from audit.probes.answer import Probe
-from audit.probes.target import Target
+from audit.probes import PROBES
+from audit.probes.concluding import answer
+from audit.probes.concluding.answer import Probe
+from audit.probes.observing.target import Target
 from tests.conftest import finding
 
 DOCS = (Path(__file__).resolve().parents[2] / "docs/verdicts.md").read_text(encoding="utf-8")

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from audit.probes.cases import Case
+from audit.probes.observing.cases import Case
 from audit.run.messages.results import digest_of
 from audit.run.messages.timing_requests import Timing
 from audit.run.messages.wire import AnyRequest

@@ -10,7 +10,7 @@ from audit.measure import checks, outputs
 from audit.measure.outputs import every_call
 from audit.measure.samples import OURS, SEEN
 from audit.model import Finding, Measurement
-from audit.probes.answer import finding
+from audit.probes.concluding.answer import finding
 
 ABOUT = {"mixed": True, "told_apart": 1.0, "slack": 4.0, "need": 1e-7}
 RIGHT = {"calls": [{"block": 0, "right": True}] * 2}

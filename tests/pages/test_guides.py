@@ -14,7 +14,8 @@ from audit.apps import cli
 from audit.audit import Audit
 from audit.build.emulated.device import EmulatedDevice
 from audit.lint.floors import floors
-from audit.probes import PROBES, runner
+from audit.probes import PROBES
+from audit.probes.observing import runner
 from audit.report.progress import Progress
 from audit.review.hints import Source, reviewed
 from audit.run.processes.pool import Workers

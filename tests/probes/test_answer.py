@@ -14,12 +14,14 @@ import pytest
 from audit.claims.shapes.counting import Scope
 from audit.model import Finding, Harness, Shape
 from audit.model.errors import Unsupported
-from audit.probes import answer, claimed_shape, contract
-from audit.probes.answer import Answer, Observed, failed, passed
-from audit.probes.called import Call, Mode, SessionBroken, value_calls
-from audit.probes.cases import MOST_MIDDLE_BYTES, Case, middle_of
+from audit.probes import contract
+from audit.probes.concluding import answer
+from audit.probes.concluding.answer import Answer, Observed, failed, passed
 from audit.probes.memory_access import smaller
-from audit.probes.target import Target
+from audit.probes.observing import claimed_shape
+from audit.probes.observing.called import Call, Mode, SessionBroken, value_calls
+from audit.probes.observing.cases import MOST_MIDDLE_BYTES, Case, middle_of
+from audit.probes.observing.target import Target
 
 
 def case(size: int, scope: Scope) -> Case:

@@ -15,13 +15,15 @@ import torch
 from audit.build.settings import Configuration, EmulatedSettings
 from audit.model import Harness, Tolerance
 from audit.model.errors import Unsupported
-from audit.probes import answer, block_calls, block_results, claimed_blocks, claimed_launches, claimed_shape
-from audit.probes.behaviour import WITHIN_A_WARP
-from audit.probes.called import Call, SessionBroken
-from audit.probes.cases import Case
-from audit.probes.claimed_shape import Launched
-from audit.probes.references import References
-from audit.probes.target import Target
+from audit.probes import claimed_blocks, claimed_launches
+from audit.probes.concluding import answer, block_results
+from audit.probes.concluding.behaviour import WITHIN_A_WARP
+from audit.probes.observing import block_calls, claimed_shape
+from audit.probes.observing.called import Call, SessionBroken
+from audit.probes.observing.cases import Case
+from audit.probes.observing.claimed_shape import Launched
+from audit.probes.observing.references import References
+from audit.probes.observing.target import Target
 from audit.run.calls.arguments import as_bytes
 from audit.run.messages.results import digest_of
 from audit.run.sessions.launches import write_described

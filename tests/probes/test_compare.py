@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from hypothesis.extra import numpy as npst
 
 from audit.model import Tolerance
-from audit.probes.compare import (
+from audit.probes.concluding.compare import (
     CHUNK,
     Comparison,
     Output,

@@ -8,7 +8,7 @@ import pytest
 
 from audit.measure import outputs
 from audit.probes import CONCLUSIONS
-from audit.probes.answer import Answer, Observed, failed, passed, skipped
+from audit.probes.concluding.answer import Answer, Observed, failed, passed, skipped
 
 AT = {"N": 8}
 GOOD = {"right": True, "elements": 64, "elements_wrong": 0, "index": None, "expected": None, "got": None}

@@ -8,7 +8,6 @@ import pytest
 
 from audit.probes import (
     alias,
-    answer,
     backend_flags,
     claimed_blocks,
     claimed_launches,
@@ -21,7 +20,8 @@ from audit.probes import (
     inputs_intact,
     nonfinite,
 )
-from audit.probes.answer import Observed, Probe
+from audit.probes.concluding import answer
+from audit.probes.concluding.answer import Observed, Probe
 
 N4, N8 = {"N": 4}, {"N": 8}
 AT4: Observed = {"shape": N4}

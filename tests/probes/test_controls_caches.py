@@ -10,7 +10,7 @@ from audit import claims
 from audit.build.emulated.device import EmulatedDevice
 from audit.device_run import DeviceRun
 from audit.model import Finding, Variant
-from audit.probes.runner import ask
+from audit.probes.observing.runner import ask
 from audit.run.processes.pool import Workers
 
 FOLDER = claims.load("controls_caches")

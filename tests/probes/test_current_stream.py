@@ -13,11 +13,11 @@ import pytest
 
 from audit.model import Tolerance
 from audit.probes import current_stream
-from audit.probes.called import Call, SessionBroken
-from audit.probes.cases import Case
-from audit.probes.compare import Comparison
-from audit.probes.planned import Asked
-from audit.probes.target import Target
+from audit.probes.concluding.compare import Comparison
+from audit.probes.observing.called import Call, SessionBroken
+from audit.probes.observing.cases import Case
+from audit.probes.observing.planned import Asked
+from audit.probes.observing.target import Target
 from audit.run.messages.results import digest_of
 
 SMALL, LARGE = 4, 8

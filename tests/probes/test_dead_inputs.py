@@ -12,12 +12,12 @@ import pytest
 
 from audit.model import Tolerance
 from audit.probes import dead_inputs
-from audit.probes.called import Call, SessionBroken
-from audit.probes.cases import Case
-from audit.probes.compare import compare
-from audit.probes.planned import Asked
-from audit.probes.target import Target
-from audit.probes.variations import Variation
+from audit.probes.concluding.compare import compare
+from audit.probes.observing.called import Call, SessionBroken
+from audit.probes.observing.cases import Case
+from audit.probes.observing.planned import Asked
+from audit.probes.observing.target import Target
+from audit.probes.observing.variations import Variation
 from audit.run.messages.results import digest_of
 
 TARGET = cast(Target, SimpleNamespace(relative=lambda _: 1e-2))

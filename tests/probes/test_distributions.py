@@ -12,8 +12,8 @@ import numpy as np
 from audit import claims
 from audit.audit import Audit
 from audit.build.emulated.device import EmulatedDevice
-from audit.probes.cases import Case
-from audit.probes.variations import GROUPS, MOST_BYTES, MOST_BYTES_OF_INPUTS, groups_of
+from audit.probes.observing.cases import Case
+from audit.probes.observing.variations import GROUPS, MOST_BYTES, MOST_BYTES_OF_INPUTS, groups_of
 from audit.report.progress import Progress
 from audit.run.processes.pool import Workers
 

@@ -9,12 +9,14 @@ from typing import Any, cast
 import pytest
 
 from audit.model import Finding
-from audit.probes import claimed_shape, kernels_ran, own_kernels
-from audit.probes.answer import ask
-from audit.probes.called import Call, SessionBroken
-from audit.probes.claimed_shape import Launched
-from audit.probes.target import Target
-from audit.probes.variations import DISCRIMINATING
+from audit.probes import kernels_ran
+from audit.probes.concluding import own_kernels
+from audit.probes.concluding.answer import ask
+from audit.probes.observing import claimed_shape
+from audit.probes.observing.called import Call, SessionBroken
+from audit.probes.observing.claimed_shape import Launched
+from audit.probes.observing.target import Target
+from audit.probes.observing.variations import DISCRIMINATING
 
 SOURCE = "__global__ void scale(float* x) { x[0] = 1; }\nvoid run(float* x) { scale<<<1, 1>>>(x); }\n"
 LIBRARY = "void at::native::vectorized_elementwise_kernel<4, scale_functor>(int)"

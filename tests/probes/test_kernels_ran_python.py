@@ -12,9 +12,9 @@ from audit.build.settings import EmulatedPythonSettings
 from audit.model import Finding
 from audit.model.errors import Unsupported
 from audit.probes import kernels_ran
-from audit.probes.answer import ask
-from audit.probes.called import Call
-from audit.probes.target import Target
+from audit.probes.concluding.answer import ask
+from audit.probes.observing.called import Call
+from audit.probes.observing.target import Target
 
 TRITON = "import triton\n@triton.jit\ndef scale(x): ...\n"
 INLINE = (

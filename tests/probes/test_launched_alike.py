@@ -14,12 +14,13 @@ import pytest
 from audit.model import Claim, Shape
 from audit.model.errors import Unsupported
 from audit.model.finding import Finding
-from audit.probes import answer, claimed_shape, launched_alike, runner
-from audit.probes.answer import Observed, failed
-from audit.probes.cases import Case
-from audit.probes.claimed_shape import Launched
-from audit.probes.references import References
-from audit.probes.target import Target
+from audit.probes.concluding import answer
+from audit.probes.concluding.answer import Observed, failed
+from audit.probes.observing import claimed_shape, launched_alike, runner
+from audit.probes.observing.cases import Case
+from audit.probes.observing.claimed_shape import Launched
+from audit.probes.observing.references import References
+from audit.probes.observing.target import Target
 from audit.run.messages import requests
 
 CLAIMED, KEPT, COARSE = {"D": 16384}, {"D": 1024}, {"D": 16}

@@ -10,9 +10,9 @@ import numpy as np
 import pytest
 
 from audit.probes import nonfinite
-from audit.probes.cases import Case
-from audit.probes.planned import Asked
-from audit.probes.target import Target
+from audit.probes.observing.cases import Case
+from audit.probes.observing.planned import Asked
+from audit.probes.observing.target import Target
 
 
 def observed(monkeypatch: pytest.MonkeyPatch, own: list[float], there: list[float], here: list[float]) -> Any:

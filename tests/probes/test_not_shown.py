@@ -13,10 +13,10 @@ from audit.build.settings import Configuration, EmulatedPythonSettings
 from audit.model import Tolerance
 from audit.model.errors import Unsupported
 from audit.probes import current_stream, late_writes, precision
-from audit.probes.called import Call
-from audit.probes.cases import Case
-from audit.probes.planned import Asked
-from audit.probes.target import Target
+from audit.probes.observing.called import Call
+from audit.probes.observing.cases import Case
+from audit.probes.observing.planned import Asked
+from audit.probes.observing.target import Target
 
 RIGHT = np.linspace(1.0, 2.0, 64)
 CASE = Case({"N": 64}, Path("0.inputs.pt"), RIGHT, "float32")

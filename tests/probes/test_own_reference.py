@@ -17,8 +17,9 @@ from audit.build.settings import FILLS, EmulatedSettings
 from audit.claims import ClaimFolder
 from audit.device_run import DeviceRun
 from audit.model import BuildNote, Variant
-from audit.probes import PROBES, runner
-from audit.probes.target import Target
+from audit.probes import PROBES
+from audit.probes.observing import runner
+from audit.probes.observing.target import Target
 from audit.run.processes.pool import Workers
 from tests.conftest import finding, some
 

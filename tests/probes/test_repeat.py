@@ -11,12 +11,12 @@ import pytest
 
 from audit.model import Tolerance
 from audit.probes import repeat
-from audit.probes.answer import ask
-from audit.probes.battery import AFTER, REPEAT, at_middle
-from audit.probes.called import Call, SessionBroken
-from audit.probes.cases import Case
-from audit.probes.planned import Asked
-from audit.probes.target import Target
+from audit.probes.concluding.answer import ask
+from audit.probes.observing.battery import AFTER, REPEAT, at_middle
+from audit.probes.observing.called import Call, SessionBroken
+from audit.probes.observing.cases import Case
+from audit.probes.observing.planned import Asked
+from audit.probes.observing.target import Target
 
 CASE = Case({"N": 1}, Path("0.inputs.pt"), np.array([2.0]), "float32")
 OTHER = Case({"N": 1}, Path("0.uniform.inputs.pt"), np.array([4.0]), "float32")

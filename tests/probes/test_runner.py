@@ -16,12 +16,13 @@ from audit import claims
 from audit.build.device import BuiltVariant
 from audit.model import Finding, Tolerance
 from audit.model.errors import CompileError, Unsupported
-from audit.probes import OF_THE_CLAIM, PROBES, own_reference, runner
-from audit.probes.answer import NOT_CONCLUDED, Answer, Observed
-from audit.probes.called import SessionBroken
-from audit.probes.cases import Case
-from audit.probes.references import References
-from audit.probes.target import Target
+from audit.probes import OF_THE_CLAIM, PROBES
+from audit.probes.concluding.answer import NOT_CONCLUDED, Answer, Observed
+from audit.probes.observing import own_reference, runner
+from audit.probes.observing.called import SessionBroken
+from audit.probes.observing.cases import Case
+from audit.probes.observing.references import References
+from audit.probes.observing.target import Target
 from audit.run.processes.pool import Workers
 from tests.conftest import finding
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from audit.build.race_prover import Answer, Proof
 from audit.model import Grade
-from audit.probes.behaviour import Behaviour
+from audit.probes.concluding.behaviour import Behaviour
 from audit.probes.memory_access import agreed
 
 

@@ -15,12 +15,14 @@ from audit import claims
 from audit.build.emulated.device import EmulatedDevice
 from audit.device_run import DeviceRun
 from audit.model import Finding
-from audit.probes import OF_THE_CLAIM, PROBES, answer, sized, sweep
-from audit.probes.called import Call, ProtocolViolated, SessionBroken
-from audit.probes.cases import Case
-from audit.probes.runner import ask
-from audit.probes.sized import At
-from audit.probes.target import Target
+from audit.probes import OF_THE_CLAIM, PROBES, sweep
+from audit.probes.concluding import answer
+from audit.probes.observing import sized
+from audit.probes.observing.called import Call, ProtocolViolated, SessionBroken
+from audit.probes.observing.cases import Case
+from audit.probes.observing.runner import ask
+from audit.probes.observing.sized import At
+from audit.probes.observing.target import Target
 from audit.run.processes.pool import Workers
 from tests.small_claim import CLAIM
 

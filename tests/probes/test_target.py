@@ -17,9 +17,9 @@ from audit.build.device import BuiltVariant
 from audit.build.settings import Configuration, EmulatedSettings
 from audit.model.errors import Unsupported
 from audit.probes import agreement, coverage, kernels_ran
-from audit.probes.called import Call, Mode, SessionBroken
-from audit.probes.cases import Case
-from audit.probes.target import Target
+from audit.probes.observing.called import Call, Mode, SessionBroken
+from audit.probes.observing.cases import Case
+from audit.probes.observing.target import Target
 from audit.run.processes.pool import Workers
 
 CLAIM = claims.load("triangular_mm").claim

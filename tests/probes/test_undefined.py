@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from audit.probes import behaviour
+from audit.probes.concluding import behaviour
 
 OWN = frozenset({"own_kernel"})
 

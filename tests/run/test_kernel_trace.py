@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 
 from audit.build.cuda.fast_symbols import plain_name
-from audit.probes.own_kernels import is_one_of
+from audit.probes.concluding.own_kernels import is_one_of
 from audit.run.devices.cuda import MOST_LAUNCHES, launches_in
 
 

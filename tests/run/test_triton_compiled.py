@@ -11,7 +11,7 @@ import torch
 from audit.build.emulated.device import EmulatedDevice
 from audit.build.settings import EmulatedPythonSettings
 from audit.model import Harness, Variant
-from audit.probes.triton_compiles import counts
+from audit.probes.observing.triton_compiles import counts
 from audit.run.messages.requests import Launches
 from audit.run.processes.pool import Workers
 from tests.run.test_python_session import REFERENCE

@@ -11,8 +11,8 @@ from audit import claims
 from audit.build.emulated.device import EmulatedDevice
 from audit.device_run import DeviceRun
 from audit.probes import memory_access
-from audit.probes.answer import Answer
-from audit.probes.target import Target
+from audit.probes.concluding.answer import Answer
+from audit.probes.observing.target import Target
 from audit.run.processes.pool import Workers
 from tests.run.test_python_session import asked, value
 from tests.run.test_python_triton import LAUNCH, STORE, source

@@ -14,8 +14,8 @@ import torch
 from audit import claims
 from audit.model import Claim, Finding, Tolerance
 from audit.probes import trivial_candidates
-from audit.probes.cases import Case
-from audit.probes.target import Target
+from audit.probes.observing.cases import Case
+from audit.probes.observing.target import Target
 from audit.run.messages.requests import Variations, Vary
 from audit.run.messages.results import Results
 from audit.run.processes.pool import Workers

@@ -23,7 +23,7 @@ from audit.model import Finding, Verdict
 from audit.model.errors import AuditError, BadInput
 from audit.model.gpus import table
 from audit.probes import PROBES
-from audit.probes.own_reference import FAILS as OWN_REFERENCE
+from audit.probes.observing.own_reference import FAILS as OWN_REFERENCE
 from audit.report.progress import Progress
 from audit.review import hints
 from audit.run.messages.requests import Cases

@@ -19,7 +19,7 @@ from audit.model import SCHEMA, Finding, Record, old_words, sanitizer, store, un
 from audit.model.errors import BadInput
 from audit.model.store import RECORD
 from audit.probes import CONCLUSIONS
-from audit.probes.answer import Answer, Observed, finding
+from audit.probes.concluding.answer import Answer, Observed, finding
 from audit.report import figures, formats
 
 SHOWN = 60

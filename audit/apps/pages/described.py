@@ -15,7 +15,7 @@ from audit.model import VerdictName
 from audit.model.base import Frozen
 from audit.model.errors import BadInput
 from audit.probes import OF_THE_CLAIM, PROBES
-from audit.probes.answer import Probe
+from audit.probes.concluding.answer import Probe
 from audit.report import markdown
 from audit.report.markdown import made
 from audit.report.view import Table

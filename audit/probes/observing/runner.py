@@ -11,22 +11,12 @@ from functools import cache
 
 from audit.model import Finding
 from audit.model.errors import AuditError, Unsupported
-from audit.probes import (
-    NEEDS,
-    OF_THE_CLAIM,
-    PROBES,
-    agreement,
-    answer,
-    battery,
-    claimed_blocks,
-    claimed_launches,
-    contract,
-    launched_alike,
-    own_reference,
-)
-from audit.probes.answer import not_concluded
-from audit.probes.cases import Case
-from audit.probes.target import Target
+from audit.probes import NEEDS, OF_THE_CLAIM, PROBES, agreement, claimed_blocks, claimed_launches, contract
+from audit.probes.concluding import answer
+from audit.probes.concluding.answer import not_concluded
+from audit.probes.observing import battery, launched_alike, own_reference
+from audit.probes.observing.cases import Case
+from audit.probes.observing.target import Target
 
 AT_ONCE = 3
 """Probes asked at once where most share one process: those that need fresh processes run in parallel."""

@@ -11,15 +11,15 @@ import numpy as np
 import numpy.typing as npt
 
 from audit.model.errors import AuditError, Unsupported
-from audit.probes import block_calls, claimed_shape
-from audit.probes.answer import Observed
-from audit.probes.behaviour import ACROSS_BLOCKS, UNSYNCHRONISED, lanes_interleave
-from audit.probes.block_calls import FEWER, WHOLE
-from audit.probes.called import Call, Mode
-from audit.probes.cases import Case
-from audit.probes.compare import FAR, Comparison, compare
-from audit.probes.target import Target
-from audit.probes.undefined import checked, checking, undefined_beside
+from audit.probes.concluding.answer import Observed
+from audit.probes.concluding.behaviour import ACROSS_BLOCKS, UNSYNCHRONISED, lanes_interleave
+from audit.probes.concluding.compare import FAR, Comparison, compare
+from audit.probes.concluding.undefined import checked, checking, undefined_beside
+from audit.probes.observing import block_calls, claimed_shape
+from audit.probes.observing.block_calls import FEWER, WHOLE
+from audit.probes.observing.called import Call, Mode
+from audit.probes.observing.cases import Case
+from audit.probes.observing.target import Target
 
 FILL = "zero"
 """The contents of shared memory and inactive lanes in the third call; the others have a pattern of NaN, or zero."""

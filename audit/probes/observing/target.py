@@ -14,10 +14,19 @@ from audit.build.device import BuiltVariant
 from audit.build.settings import EmulatedPythonSettings, EmulatedSettings
 from audit.model import Claim, Tolerance, Variant
 from audit.model.errors import AuditError
-from audit.probes.called import Call, Mode, ProtocolViolated, Run, SessionBroken, Step, refuse_limits, value_calls
-from audit.probes.cases import Case, Need, largest_of, middle_of
-from audit.probes.compare import Comparison, Scale, ShareMap, compare, wrong_map
-from audit.probes.references import References
+from audit.probes.concluding.compare import Comparison, Scale, ShareMap, compare, wrong_map
+from audit.probes.observing.called import (
+    Call,
+    Mode,
+    ProtocolViolated,
+    Run,
+    SessionBroken,
+    Step,
+    refuse_limits,
+    value_calls,
+)
+from audit.probes.observing.cases import Case, Need, largest_of, middle_of
+from audit.probes.observing.references import References
 from audit.run.calls import correctness
 from audit.run.messages import requests
 from audit.run.processes.pool import Reply, SharedProcess, Workers

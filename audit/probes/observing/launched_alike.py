@@ -19,11 +19,12 @@ from audit.claims.shapes.counting import MOST_WORK, counts, kept_of
 from audit.claims.shapes.numbers import of_claim
 from audit.model import Finding, Shape
 from audit.model.errors import AuditError
-from audit.probes import claimed_launches, claimed_shape
-from audit.probes.answer import Observed
-from audit.probes.cases import Case
-from audit.probes.claimed_shape import Launched
-from audit.probes.target import Target
+from audit.probes import claimed_launches
+from audit.probes.concluding.answer import Observed
+from audit.probes.observing import claimed_shape
+from audit.probes.observing.cases import Case
+from audit.probes.observing.claimed_shape import Launched
+from audit.probes.observing.target import Target
 
 MOST_LISTED = 4
 

@@ -15,10 +15,10 @@ from audit.build.second_compiler import NEWEST, Refusal
 from audit.build.settings import EmulatedPythonSettings
 from audit.model import Finding
 from audit.model.errors import AuditError
-from audit.probes import claimed_shape
-from audit.probes.called import Mode
-from audit.probes.own_kernels import own_kernels
-from audit.probes.target import Target
+from audit.probes.concluding.own_kernels import own_kernels
+from audit.probes.observing import claimed_shape
+from audit.probes.observing.called import Mode
+from audit.probes.observing.target import Target
 
 OTHERWISE = re.compile(
     r"has\sno\sattribute|no\smodule|unexpected\skeyword|positional\sargument|not\ssupported\sin\sthis|"

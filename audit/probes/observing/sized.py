@@ -14,12 +14,13 @@ from pydantic import JsonValue
 
 from audit.model import Shape, sanitizer
 from audit.model.errors import Unsupported
-from audit.probes import claimed_launches, claimed_shape
-from audit.probes.behaviour import faulted, is_proved
-from audit.probes.called import Call, Mode, ProtocolViolated, SessionBroken
-from audit.probes.cases import Case
-from audit.probes.compare import sentence
-from audit.probes.target import Target
+from audit.probes import claimed_launches
+from audit.probes.concluding.behaviour import faulted, is_proved
+from audit.probes.concluding.compare import sentence
+from audit.probes.observing import claimed_shape
+from audit.probes.observing.called import Call, Mode, ProtocolViolated, SessionBroken
+from audit.probes.observing.cases import Case
+from audit.probes.observing.target import Target
 from audit.run.messages import requests
 
 Result = Literal["right", "wrong", "refused", "launch_refused", "launched", "not_taken", "no_answer"]

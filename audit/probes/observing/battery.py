@@ -13,12 +13,12 @@ import numpy as np
 
 from audit.build.settings import QUICK
 from audit.model.errors import AuditError
-from audit.probes.answer import FIRST_WRONG, NOT_ASKED, TOO_LARGE, UNSTEADY, Observed
-from audit.probes.called import Call, SessionBroken
-from audit.probes.cases import Case
-from audit.probes.planned import FEWEST_REPEATS, MORE_REPEATS, Asked, Plan, PlannedCall
-from audit.probes.target import Target
-from audit.probes.variations import APART, DISCRIMINATING, GRADED, ROUNDING, TIES, Variation, Varied, wanted
+from audit.probes.concluding.answer import FIRST_WRONG, NOT_ASKED, TOO_LARGE, UNSTEADY, Observed
+from audit.probes.observing.called import Call, SessionBroken
+from audit.probes.observing.cases import Case
+from audit.probes.observing.planned import FEWEST_REPEATS, MORE_REPEATS, Asked, Plan, PlannedCall
+from audit.probes.observing.target import Target
+from audit.probes.observing.variations import APART, DISCRIMINATING, GRADED, ROUNDING, TIES, Variation, Varied, wanted
 
 AGAIN, REPEAT, AFTER = "first_again", "repeat", "after_repeat"
 HELD, HELD_ON, SECOND = "held", "held_on", "second_held"

@@ -7,10 +7,10 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from audit.probes.called import Call, Mode, Step
-from audit.probes.cases import Case
-from audit.probes.compare import Comparison
-from audit.probes.target import Target
+from audit.probes.concluding.compare import Comparison
+from audit.probes.observing.called import Call, Mode, Step
+from audit.probes.observing.cases import Case
+from audit.probes.observing.target import Target
 
 FEWEST_REPEATS, MORE_REPEATS = 24, 17
 REPEATS_S, MOST_REPEATS = 0.5, 256

@@ -11,9 +11,9 @@ import numpy as np
 from audit.model import Finding
 from audit.model.errors import AuditError
 from audit.probes import alias, claimed_launches, contract, inputs_intact, kernels_ran, memory_access
-from audit.probes.called import Mode, value_calls
-from audit.probes.compare import Right, compare
-from audit.probes.target import Target
+from audit.probes.concluding.compare import Right, compare
+from audit.probes.observing.called import Mode, value_calls
+from audit.probes.observing.target import Target
 
 NAME = "reference"
 FAILS = "the task as read fails its own reference"

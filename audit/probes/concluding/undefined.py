@@ -20,7 +20,7 @@ from typing import Any
 
 import numpy as np
 
-from audit.probes.behaviour import (
+from audit.probes.concluding.behaviour import (
     ACROSS_BLOCKS,
     NO_ANSWER,
     NO_BEHAVIOUR,
@@ -34,10 +34,10 @@ from audit.probes.behaviour import (
     lanes_interleave,
     of_report,
 )  # fmt: skip
-from audit.probes.called import Call, Mode, SessionBroken, value_calls
-from audit.probes.cases import Case
-from audit.probes.own_kernels import own_kernels
-from audit.probes.target import Target
+from audit.probes.concluding.own_kernels import own_kernels
+from audit.probes.observing.called import Call, Mode, SessionBroken, value_calls
+from audit.probes.observing.cases import Case
+from audit.probes.observing.target import Target
 from audit.review.cuda_source import parse
 
 

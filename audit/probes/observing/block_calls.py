@@ -8,12 +8,12 @@ from contextlib import suppress
 from typing import Any
 
 from audit.model.errors import AuditError, Unsupported
-from audit.probes import claimed_shape
-from audit.probes.answer import Observed
-from audit.probes.called import Call, Mode, alike
-from audit.probes.cases import Case
-from audit.probes.target import Target
-from audit.probes.undefined import checking, of_blocks
+from audit.probes.concluding.answer import Observed
+from audit.probes.concluding.undefined import checking, of_blocks
+from audit.probes.observing import claimed_shape
+from audit.probes.observing.called import Call, Mode, alike
+from audit.probes.observing.cases import Case
+from audit.probes.observing.target import Target
 
 BLOCKS, FEWER, WHOLE = 24, 4, -1
 """Blocks of each large launch, fewer blocks where those are too much work, and all blocks."""

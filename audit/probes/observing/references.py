@@ -12,7 +12,7 @@ from audit.model import Finding
 from audit.run.processes.pool import SharedProcess
 
 if TYPE_CHECKING:
-    from audit.probes.target import Target
+    from audit.probes.observing.target import Target
 
 
 class References:

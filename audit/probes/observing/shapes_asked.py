@@ -16,8 +16,8 @@ from audit.claims.importers.material import Material
 from audit.claims.shapes.counting import INTERPRETED, MOST_WORK, first_that_fits, scope_of
 from audit.model import Shape
 from audit.model.errors import BadInput, CompileError, Unsupported
-from audit.probes import variations
-from audit.probes.answer import label
+from audit.probes.concluding.answer import label
+from audit.probes.observing import variations
 from audit.run.messages import requests
 from audit.run.processes.pool import Reply, Workers
 

@@ -12,7 +12,7 @@ import numpy as np
 import numpy.typing as npt
 
 from audit.model.errors import AuditError, Unsupported
-from audit.probes.compare import Array
+from audit.probes.concluding.compare import Array
 from audit.run.messages import results
 from audit.run.messages.wire import ProtocolViolation
 

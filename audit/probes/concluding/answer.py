@@ -13,7 +13,7 @@ from audit.model import Finding, Grade, Outcome, Shape
 from audit.model.base import bounded
 
 if TYPE_CHECKING:
-    from audit.probes.target import Target
+    from audit.probes.observing.target import Target
 
 Observed = dict[str, Any]
 """The observations of a probe, as JSON values. `shape` has the sizes of their case."""

@@ -12,8 +12,8 @@ from weakref import WeakKeyDictionary
 from audit.build.settings import TensorDevice
 from audit.model import Tolerance
 from audit.model.errors import AuditError
-from audit.probes.cases import Case, largest_of, middle_of
-from audit.probes.target import Target
+from audit.probes.observing.cases import Case, largest_of, middle_of
+from audit.probes.observing.target import Target
 from audit.run.messages import requests
 from audit.run.processes.pool import Reply, Workers
 

@@ -14,9 +14,9 @@ import numpy as np
 
 from audit.claims.shapes.counting import Scope
 from audit.model import Shape
-from audit.probes.answer import Observed, label
-from audit.probes.called import Mode, item_bytes
-from audit.probes.compare import Array, Output, Right, Scale
+from audit.probes.concluding.answer import Observed, label
+from audit.probes.concluding.compare import Array, Output, Right, Scale
+from audit.probes.observing.called import Mode, item_bytes
 from audit.run.processes.pool import Reply
 
 MOST_MIDDLE_BYTES = 32 << 20

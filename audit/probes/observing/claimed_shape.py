@@ -19,13 +19,13 @@ from audit.build.settings import EmulatedPythonSettings, EmulatedSettings
 from audit.claims.shapes.counting import MOST_WORK, Scope
 from audit.model import Shape
 from audit.model.errors import Unsupported
-from audit.probes.answer import label
-from audit.probes.called import Call, Mode, ProtocolViolated, SessionBroken
-from audit.probes.cases import Case
-from audit.probes.own_kernels import own_kernels, refused_by_torch
-from audit.probes.references import References
-from audit.probes.target import Target
-from audit.probes.variations import LIMIT_S
+from audit.probes.concluding.answer import label
+from audit.probes.concluding.own_kernels import own_kernels, refused_by_torch
+from audit.probes.observing.called import Call, Mode, ProtocolViolated, SessionBroken
+from audit.probes.observing.cases import Case
+from audit.probes.observing.references import References
+from audit.probes.observing.target import Target
+from audit.probes.observing.variations import LIMIT_S
 from audit.run.messages import requests
 
 DESCRIBED_S = 60.0
