@@ -21,6 +21,7 @@ from typing import Any
 
 import torch
 
+import audit
 from audit.build.settings import CheckedSettings, CudaLibrary
 from audit.model import Harness
 from audit.run.calls.harness import placed
@@ -41,7 +42,7 @@ SHARED_TOO = "--initcheck-address-space"
 TOOL_LIMIT_S = 75.0
 HELP_LIMIT_S = 20.0
 NO_ANSWER = "no-answer"
-PACKAGE_ROOT = Path(__file__).resolve().parents[2]
+PACKAGE_ROOT = Path(audit.__file__).resolve().parents[1]
 RANGES = "inputs"
 
 

@@ -13,6 +13,7 @@ from collections.abc import Sequence
 from contextlib import suppress
 from pathlib import Path
 
+import audit
 from audit.build.cache import cache_folder
 from audit.model.errors import WorkerFailed
 from audit.run.messages import requests, wire
@@ -36,7 +37,7 @@ class ForkServer:
                 stdout=subprocess.DEVNULL,
                 pass_fds=[theirs.fileno()],
                 process_group=0,  # Ctrl-C goes to the audit, which ends the fork server
-                cwd=Path(__file__).resolve().parents[2],
+                cwd=Path(audit.__file__).resolve().parents[1],
                 env=self._environment,
             )
 
