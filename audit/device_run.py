@@ -99,9 +99,20 @@ class DeviceRun:
     def make_cases(self, *, entropy: int) -> dict[str, float]:
         """Inputs and float64 results, made in a process of their own; returns the least work of the claimed shape.
         Raises BadInput: `reference.py` does not do what it must; says what happened."""
-        claim = self._folder.claim
-        shapes = shapes_asked.of(self._folder, self.device, self._workers, self._numbers)
         self._seed = entropy
+        return self._make_cases(shapes_asked.of(self._folder, self.device, self._workers, self._numbers))
+
+    def fit_cases(self, variant: Variant, built: BuiltVariant) -> str | None:
+        """Make smaller cases in the place of those whose launches are too many for the device; return which."""
+        shape = shapes_asked.lighter(self.target(variant, built), self._numbers)
+        if shape is None:
+            return None
+        before = self.cases[0].label
+        self._make_cases((shape,))
+        return f"{self.cases[0].label} in place of {before}, where the launches have too many threads for this device"
+
+    def _make_cases(self, shapes: tuple[Shape, ...]) -> dict[str, float]:
+        claim, entropy = self._folder.claim, self._seed
         request = requests.Cases(
             reference=self._folder.reference,
             baselines=claim.baselines,
@@ -114,6 +125,7 @@ class DeviceRun:
         reply = self._workers.call(request, limit_s=variations.LIMIT_S)
         if not reply.finished:
             raise shapes_asked.unusable(self._folder, reply, on_gpu=self.kind == "cuda")
+        self.cases.clear()
         for event in reply.events[1:]:
             inputs = self._scratch / f"{event['case']}.inputs.pt"
             scope = scope_of(event["shape"], claim.shapes, self._numbers)

@@ -76,6 +76,7 @@ class Scheduler:
         self._long = ThreadPoolExecutor(max(4, jobs))
         self._prepared: Future[None]
         self._cases: Future[dict[str, float]]
+        self._fitted: Future[None]
         self._fast: dict[str, Future[Build]] = {}
         self._published: dict[str, Future[Build]] = {}
         self._answered: dict[str, Future[VariantResult]] = {}
@@ -107,6 +108,7 @@ class Scheduler:
                 self._publish(variant)
         first, others = self._order[: self._jobs], self._order[self._jobs :]
         self._submit_builds(first)
+        self._fitted = self._long.submit(self._fit_cases)
         self._submit_answers(self._order[:1])  # before the other builds
         self._submit_builds(others)
         self._submit_answers(self._order[1:])
@@ -200,7 +202,7 @@ class Scheduler:
 
     def _first_answer(self, variant: Variant) -> VariantResult:
         build = self._fast[variant.name].result()
-        self._cases.result()
+        self._fitted.result()
         if variant is not self._order[0]:
             self._wait_for_the_first_word()
         published = self._published.get(variant.name)
@@ -221,18 +223,28 @@ class Scheduler:
         self._lock_gpu()
         return self.device_run.make_cases(entropy=entropy)
 
+    def _fit_cases(self) -> None:
+        """Once the first variant is built: what its call costs is known then."""
+        self._cases.result()
+        first = self._order[0]
+        if (built := self._fast[first.name].result().built) is not None:
+            with self._progress.doing(f"{self._label}weighing the launches of {self._file(first)}"):
+                smaller = self.device_run.fit_cases(first, built)
+            if smaller is not None:
+                self._progress.say(f"{self._label}{smaller}")
+
     def _lock_gpu(self) -> None:
         if self.device_run.kind == "cuda":
             with self._progress.doing("waiting for the GPU that another audit uses"):
                 gpu.lock()
 
     def _vary(self) -> None:
-        self._cases.result()
+        self._fitted.result()
         self.device_run.vary()
 
     def _ask_the_task(self) -> None:
         """Once for the claim, with the first variant that was built."""
-        self._cases.result()
+        self._fitted.result()
         for variant in self._order:
             if (built := self._fast[variant.name].result().built) is not None:
                 self._writer.add([self.device_run.task(variant, built)])

@@ -72,6 +72,47 @@ def test_the_claimed_shape_decides_about_a_kernel_that_differs_at_a_smaller_one(
     assert record.verdict.name == verdict, record.verdict
 
 
+BLOCK_AN_ELEMENT = """#include <torch/extension.h>
+
+__global__ void doubled(const float* x, float* y) {
+    __shared__ float held;
+    if (threadIdx.x == 0) held = x[blockIdx.x];
+    __syncthreads();
+    if (threadIdx.x == 255) y[blockIdx.x] = 2 * held;
+}
+
+torch::Tensor doubled_of(torch::Tensor x) {
+    auto y = torch::empty_like(x);
+    doubled<<<x.numel(), 256>>>(x.data_ptr<float>(), y.data_ptr<float>());
+    return y;
+}
+PYBIND11_MODULE(TORCH_EXTENSION_NAME, m) { m.def("forward", &doubled_of); }
+"""
+DOUBLED_TASK = """import torch
+
+N = 320
+K = 1536
+
+
+def reference(x):
+    return 2 * x
+
+
+def get_inputs():
+    return [torch.randn(N, K)]
+"""
+
+
+def test_launches_of_many_threads_are_asked_at_a_smaller_shape(tmp_path: Path) -> None:
+    """The work of the task alone chooses N = 64, with 12.6 million threads."""
+    folder = published.write(tmp_path / "s", doubled__cu=BLOCK_AN_ELEMENT, task__py=DOUBLED_TASK)
+    record = audit.check(folder / "doubled.cu", folder / "task.py", tolerance=1e-4, device="emulated", seed=5)
+    found = evidence.find(record, "agreement", "claimed")
+    assert found is not None and found.outcome == "pass", found
+    assert found.evidence["shapes"][0]["shape"] == {"N": 4, "K": 768}, found.evidence
+    assert record.verdict.name == "no defect found", record.verdict
+
+
 TWICE = """#include <torch/extension.h>
 #include <ATen/cuda/CUDAContext.h>
 

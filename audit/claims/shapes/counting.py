@@ -28,6 +28,9 @@ MOST_WORK, MOST_WORK_OTHER, MOST_WORK_CLAIMED, MOST_WORK_ALONE = 1 << 25, 1 << 2
 """Elements and multiplications of a call on the emulated device, at a smaller shape that counts, at one that does not,
 and at the claimed one where a smaller one counts too, and where none does: it runs some ten million a second, and
 probes make a hundred calls."""
+THREAD_COST, PROGRAM_COST = 3, 10_000
+"""The work that a launched thread and a program of Triton's interpreter count as at least: 8.4 million threads that
+reduce in shared memory and by shuffles took 2.2 to 2.6 s, a program takes some milliseconds."""
 INTERPRETED = 4
 """How many times as much the work of a call counts in Triton's interpreter, which computes blocks by NumPy: with it
 audits of 105 small cases took 1,175 s beside other work, with 32 and so at smaller shapes 1,222 s."""

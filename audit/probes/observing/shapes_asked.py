@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import re
 import shlex
 from collections.abc import Collection
@@ -13,11 +14,14 @@ from audit.build.python.source import PythonSource
 from audit.claims import ClaimFolder
 from audit.claims.importers import GIVEN
 from audit.claims.importers.material import Material
-from audit.claims.shapes.counting import INTERPRETED, MOST_WORK, first_that_fits, scope_of
+from audit.claims.shapes.counting import INTERPRETED, MOST_WORK, PROGRAM_COST, THREAD_COST, first_that_fits, scope_of
 from audit.model import Shape
 from audit.model.errors import BadInput, CompileError, Unsupported
 from audit.probes.concluding.answer import label
-from audit.probes.observing import variations
+from audit.probes.observing import claimed_shape, variations
+from audit.probes.observing.called import ProtocolViolated, SessionBroken
+from audit.probes.observing.claimed_shape import Launched
+from audit.probes.observing.target import Target
 from audit.run.messages import requests
 from audit.run.processes.pool import Reply, Workers
 
@@ -53,6 +57,33 @@ def of(folder: ClaimFolder, device: AuditDevice, workers: Workers, numbers: Coll
     scopes = [scope_of(shape, claim.shapes, numbers) for shape in every]
     slower = INTERPRETED if _interpreted(folder) else 1
     return (every[first_that_fits(scopes, _work(folder, every, workers, most=MOST_WORK), slower=slower)],)
+
+
+def lighter(target: Target, numbers: Collection[int]) -> Shape | None:
+    """Return the importer's smaller shape to ask at instead, where the launches at the shape of the target's one case
+    have too many threads for the device to run a hundred calls; None where they have not, or are unknown.
+
+    The work of the task does not show them: a kernel may have a block of threads for each element of its result.
+    """
+    shapes, case = target.claim.shapes, target.largest
+    if target.built.tensor_device == "cuda" or shapes.emulated_by != "importer":
+        return None
+    every = [shapes.claimed, *shapes.emulated]
+    left = every[every.index(case.shape) :]
+    try:
+        work = [_launched_work(one) for one in claimed_shape.launched(target, left)]
+    except (Unsupported, SessionBroken, ProtocolViolated):  # probes of the claimed shape say why
+        return None
+    chosen = left[first_that_fits([scope_of(one, shapes, numbers) for one in left], work)]
+    return None if chosen == case.shape or None in work else chosen
+
+
+def _launched_work(found: Launched) -> int | None:
+    """Return the least work of the launches of a call; None where its host code raised."""
+    threads = (one["threads"] for one in found.launches)
+    programs = (math.prod(one["grid"]) for one in found.launches if one["threads"] is None)
+    work = THREAD_COST * sum(one or 0 for one in threads) + PROGRAM_COST * sum(programs)
+    return None if found.raised is not None else work
 
 
 def _work(folder: ClaimFolder, shapes: tuple[Shape, ...], workers: Workers, *, most: int) -> list[int | None]:
