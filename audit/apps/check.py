@@ -24,7 +24,7 @@ from audit.build.device import choose, secondary_devices
 from audit.claims import importers
 from audit.claims.importers import writer
 from audit.claims.importers.facts import Given
-from audit.claims.importers.python_text import PythonText, bound_by
+from audit.claims.python_text import PythonText, bound_by
 from audit.model import Record
 from audit.model.errors import BadInput
 from audit.report.formats import Form

@@ -10,9 +10,9 @@ import torch
 
 from audit import claims
 from audit.build.python.load import function_of
-from audit.claims import importers
-from audit.claims.importers import python_text, writer
-from audit.claims.importers.python_text import PythonText
+from audit.claims import importers, python_text
+from audit.claims.importers import writer
+from audit.claims.python_text import PythonText
 from audit.model import Harness
 from audit.model.errors import BadInput
 from audit.run.calls.harness import require_places

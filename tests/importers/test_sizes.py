@@ -6,7 +6,7 @@ import pytest
 
 from audit.claims.importers import sizes
 from audit.claims.importers.facts import Shapes
-from audit.claims.importers.python_text import PythonText
+from audit.claims.python_text import PythonText
 
 
 def shapes_of(constants: str, made: str, *, model: str = "", source: str = "") -> Shapes:

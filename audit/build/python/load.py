@@ -20,9 +20,9 @@ from typing import Any
 import torch
 
 from audit.build.cache import checked, key_of
+from audit.claims.python_text import MODEL
 from audit.model import Harness
 
-MODEL = "ModelNew"
 MODEL_SEED = 42
 TYPES = "task"
 """The module of type names of popcorn's leaderboards, which submissions import for annotations; it is missing here."""

@@ -10,8 +10,8 @@ from dataclasses import replace
 
 from audit.claims.importers import entries, facts, module_task, published, sizes
 from audit.claims.importers.material import Material
-from audit.claims.importers.python_text import PythonText
 from audit.claims.importers.tables import Row, chosen
+from audit.claims.python_text import PythonText
 
 TAKES = "a row with `CUDA_Code` and `PyTorch_Code_Functional`, in Parquet, CSV, JSON or JSONL"
 LACKS = ("reference.py cost", "speedup.gpu")

@@ -11,6 +11,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from pathlib import PurePosixPath
 
+from audit.claims import python_text
 from audit.claims.importers import (
     destinations,
     entries,
@@ -19,12 +20,11 @@ from audit.claims.importers import (
     joined_python,
     module_task,
     published,
-    python_text,
     sizes,
     solutions,
 )
 from audit.claims.importers.material import Material
-from audit.claims.importers.python_text import PythonText
+from audit.claims.python_text import PythonText
 from audit.model.claim import include_folders
 from audit.model.errors import BadInput
 

@@ -24,8 +24,8 @@ from audit.claims.importers import (
 )
 from audit.claims.importers.definitions import FRACTIONS, Definition
 from audit.claims.importers.material import Material
-from audit.claims.importers.python_text import PythonText
 from audit.claims.importers.solutions import Found, Stored, Workload
+from audit.claims.python_text import PythonText
 
 TAKES = "a solution JSON with its definition and workload (JSON or JSONL), and traces where there are any"
 LACKS = ("reference.py cost",)

@@ -14,7 +14,7 @@ from pathlib import PurePath
 
 from audit.claims.importers import entries, facts, kernel_package, module_task
 from audit.claims.importers.material import Material
-from audit.claims.importers.python_text import PythonText, bound_by
+from audit.claims.python_text import PythonText, bound_by
 from audit.model import Harness
 from audit.model.errors import BadInput
 from audit.review.python_tree import last_name

@@ -6,7 +6,7 @@ import ast
 import posixpath
 from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 
-from audit.claims.importers.python_text import PythonText, bound_by, imported_by
+from audit.claims.python_text import PythonText, bound_by, imported_by
 from audit.model.errors import BadInput
 
 Place = Callable[[str, str, int], str | None]

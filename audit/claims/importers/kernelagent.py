@@ -23,7 +23,7 @@ from audit.claims.importers.facts import (
     essential,
 )
 from audit.claims.importers.material import Material
-from audit.claims.importers.python_text import PythonText
+from audit.claims.python_text import PythonText
 from audit.model import Harness
 from audit.review.python_tree import parameters, required
 

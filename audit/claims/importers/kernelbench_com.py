@@ -15,7 +15,7 @@ from pathlib import PurePath
 from audit.claims.importers import entries, joined, joined_python, loaded_files, module_task, published
 from audit.claims.importers.facts import NO_FIGURES, UP_TO, Claimed, Given, Imported, Original, Tolerance
 from audit.claims.importers.material import Material
-from audit.claims.importers.python_text import PythonText
+from audit.claims.python_text import PythonText
 from audit.model import Harness
 from audit.model.errors import BadInput
 

@@ -7,7 +7,7 @@ from collections.abc import Iterator, Mapping
 from pathlib import PurePath
 
 from audit.claims.importers import entries, joined
-from audit.claims.importers.python_text import PythonText
+from audit.claims.python_text import PythonText
 from audit.review.python_tree import last_name
 
 ADDED = "the files that it loads, in the place of the import or the call that loads each"

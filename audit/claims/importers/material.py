@@ -11,7 +11,7 @@ from typing import Any, TypeVar
 
 from audit.claims.importers import tables
 from audit.claims.importers.facts import Original
-from audit.claims.importers.python_text import PythonText
+from audit.claims.python_text import PythonText
 from audit.model import untrusted
 from audit.model.errors import BadInput
 

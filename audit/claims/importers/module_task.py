@@ -8,7 +8,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import replace
 
 from audit.claims.importers import facts, sizes
-from audit.claims.importers.python_text import PythonText
+from audit.claims.python_text import MODEL, PythonText
 
 TOLERANCE = facts.Tolerance(
     1e-2, f"KernelBench's own: allclose with atol = rtol = 1e-2 for float32 in v0 and v0.1 (1e-4 later); {facts.RMS}"
@@ -34,7 +34,7 @@ def imported(
     task: facts.Original | None,
     solution: facts.Original,
     shape: Iterable[tuple[str, int]] = (),
-    kernel: str = "ModelNew",
+    kernel: str = MODEL,
 ) -> facts.Imported:
     """Return the record of such a claim, without figures; the tolerance is KernelBench's.
 

@@ -15,7 +15,7 @@ from audit.claims.importers import entries, facts, module_task, sizes
 from audit.claims.importers.material import Material
 from audit.claims.importers.notebook_cells import CudaText, cells, cuda_texts, printed
 from audit.claims.importers.notebook_script import COMPARED, TIMED, Extension, Script, build_of, task_text
-from audit.claims.importers.python_text import PythonText
+from audit.claims.python_text import PythonText
 from audit.model.errors import BadInput
 from audit.model.untrusted import checked_text
 

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from functools import cached_property
 
 from audit.claims.importers.notebook_cells import Cell, CudaText, plain
-from audit.claims.importers.python_text import bound_by
+from audit.claims.python_text import bound_by
 from audit.review.python_tree import last_name
 
 BUILDERS = ("load", "load_inline")

@@ -8,6 +8,7 @@ from __future__ import annotations
 import ast
 from dataclasses import replace
 
+from audit.claims import python_text
 from audit.claims.importers import (
     bare_cu,
     destinations,
@@ -15,12 +16,11 @@ from audit.claims.importers import (
     joined_python,
     loaded_files,
     module_task,
-    python_text,
     solutions,
 )
 from audit.claims.importers.facts import NO_COST, NO_FIGURES, Claimed, Given, Imported, Original
 from audit.claims.importers.material import Material
-from audit.claims.importers.python_text import PythonText
+from audit.claims.python_text import PythonText
 from audit.model import Harness
 from audit.model.errors import BadInput
 from audit.review.python_tree import parameters

@@ -20,7 +20,7 @@ from typing import Any
 from audit.claims.importers import destinations, entries, facts, joined_python, module_task, popcorn_cases, published
 from audit.claims.importers.material import Material
 from audit.claims.importers.popcorn_cases import MAKER, REFERENCE
-from audit.claims.importers.python_text import PythonText
+from audit.claims.python_text import PythonText
 from audit.model import Harness
 from audit.review.python_tree import imports
 

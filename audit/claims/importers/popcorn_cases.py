@@ -15,7 +15,7 @@ from typing import Any
 from audit.claims.importers import entries, published, sizes
 from audit.claims.importers.facts import UP_TO, Original, Shapes, Tolerance
 from audit.claims.importers.material import Material
-from audit.claims.importers.python_text import PythonText
+from audit.claims.python_text import PythonText
 from audit.model import python_text
 from audit.model.errors import BadInput
 from audit.review.python_constants import Constants, NotConstant

@@ -16,7 +16,7 @@ from typing import Any
 
 from audit.claims.importers import entries, facts, module_task, sizes
 from audit.claims.importers.material import Material
-from audit.claims.importers.python_text import PythonText
+from audit.claims.python_text import PythonText
 from audit.model.errors import BadInput
 from audit.review.python_tree import last_name
 

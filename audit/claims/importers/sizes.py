@@ -7,7 +7,7 @@ import math
 from collections.abc import Collection, Iterable, Mapping
 
 from audit.claims.importers.facts import Shapes
-from audit.claims.importers.python_text import PythonText
+from audit.claims.python_text import PythonText
 from audit.claims.shapes.counting import candidates
 from audit.claims.shapes.numbers import demanded, named
 from audit.review.python_tree import last_name, names_in

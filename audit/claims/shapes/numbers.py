@@ -12,12 +12,15 @@ import math
 import operator
 import re
 from collections.abc import Iterable, Iterator
+from contextlib import suppress
 from pathlib import Path
 from typing import NamedTuple
 
+from audit.claims.python_text import MODEL, PythonText
 from audit.claims.shapes import limits, python_divisions
-from audit.model import Claim, python_text
+from audit.model import Claim, Variant, python_text
 from audit.model.claim import MOST_SIZE
+from audit.model.errors import BadInput
 from audit.review.python_constants import INTEGERS, computed
 
 LARGEST = 1 << 16
@@ -123,7 +126,16 @@ def _limits(codes: list[str]) -> frozenset[int]:
 
 def of_claim(claim: Claim, folder: Path) -> frozenset[int]:
     """Return the numbers that the sources of a claim in that folder name, see `named`."""
-    return named((folder / one.file).read_text(encoding="utf-8", errors="replace") for one in claim.variant)
+    return named(_asked(claim, one, folder) for one in claim.variant)
+
+
+def _asked(claim: Claim, variant: Variant, folder: Path) -> str:
+    """Return the source of a variant; of a `.py` what its entry needs, without the sizes of a benchmark beside it."""
+    data = (folder / variant.file).read_bytes()
+    if variant.file.endswith(".py"):
+        with suppress(BadInput):
+            return PythonText(data, where=variant.file).used_by(claim.entry_of(variant), MODEL)
+    return data.decode(errors="replace")
 
 
 class Demanded(NamedTuple):

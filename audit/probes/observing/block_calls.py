@@ -136,7 +136,8 @@ def undefined_access(target: Target, case: Case, launches: Sequence[dict[str, An
             target, case, checking(target), blocks=FEWER, sparing=sparing, most_s=MOST_CHECKED_S
         )
         whole = is_whole(event)
-        found, ended = of_blocks(target, event["reports"], whole=whole), why_not(event, case) is None
+        found = of_blocks(target, event["reports"], whole=whole)
+        ended = not (event["raised"] or _stopped(event) or _dependence(event))
         if found is not None and (faulted(event) or ended):
             return found.evidence() | ({"every_block": True} if whole else {})
         return {} if found is None and whole and ended else None

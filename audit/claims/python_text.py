@@ -13,6 +13,8 @@ from audit.model.untrusted import checked_text
 from audit.review.python_constants import Constants, NotConstant, bindings
 from audit.review.python_tree import imports, last_name
 
+MODEL = "ModelNew"
+"""KernelBench's name of the class that is called where a source has no function of the entry's name."""
 DTYPES = {"float16": "float16", "half": "float16", "bfloat16": "bfloat16", "float32": "float32", "float": "float32"}
 
 
@@ -109,9 +111,10 @@ class PythonText:
         """Return the top-level statements that bind what a node needs, in order."""
         return sorted({one for name in self.reached(node) for one in self._holders[name]}, key=lambda one: one.lineno)
 
-    def used_by(self, name: str) -> str:
-        """Return the source of a top-level class or function and of all it needs, without tests of the module."""
-        node = self.classes.get(name) or self.functions.get(name)
+    def used_by(self, *names: str) -> str:
+        """Return the source of the first of those top-level classes or functions that there is, and of all it needs,
+        without tests of the module; the whole source where there is none."""
+        node = next((found for name in names if (found := self.classes.get(name) or self.functions.get(name))), None)
         if node is None:
             return self.text
         wanted = dict.fromkeys([node, *self.needed(node)])
