@@ -113,6 +113,48 @@ def test_launches_of_many_threads_are_asked_at_a_smaller_shape(tmp_path: Path) -
     assert record.verdict.name == "no defect found", record.verdict
 
 
+ROWS = """#include <torch/extension.h>
+
+__global__ void first_of_rows(const float* x, float* y, int columns) {
+    INDEX start = (INDEX)blockIdx.x * columns;
+    if (threadIdx.x == 0) y[blockIdx.x] = x[start];
+}
+
+torch::Tensor first_of(torch::Tensor x) {
+    auto y = torch::empty({x.size(0)}, x.options());
+    first_of_rows<<<x.size(0), 32>>>(x.data_ptr<float>(), y.data_ptr<float>(), x.size(1));
+    return y;
+}
+PYBIND11_MODULE(TORCH_EXTENSION_NAME, m) { m.def("forward", &first_of); }
+"""
+LARGE_TASK = """import torch
+
+N = 70000
+K = 40000
+
+
+def reference(x):
+    return x[:, 0].clone()
+
+
+def get_inputs():
+    return [torch.randn(N, K)]
+"""
+
+
+@pytest.mark.parametrize(("index", "verdict"), [("int", "wrong"), ("long", "no defect found")])
+def test_an_index_that_passes_two_to_the_31_at_the_claimed_shape_is_wrong(
+    tmp_path: Path, index: str, verdict: str
+) -> None:
+    folder = published.write(tmp_path / "s", rows__cu=ROWS.replace("INDEX", index), task__py=LARGE_TASK)
+    record = audit.check(folder / "rows.cu", folder / "task.py", tolerance=1e-4, device="emulated", seed=5)
+    assert record.verdict.name == verdict, record.verdict
+    if index == "int":
+        found = evidence.find(record, "claimed_blocks", "claimed")
+        assert found is not None and found.line == 5, found
+        assert "N=70000, K=40000, the claimed shape, 4 blocks of each launch on inputs of zeros: ill" in found.summary
+
+
 TWICE = """#include <torch/extension.h>
 #include <ATen/cuda/CUDAContext.h>
 

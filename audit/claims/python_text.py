@@ -15,6 +15,7 @@ from audit.review.python_tree import imports, last_name
 
 MODEL = "ModelNew"
 """KernelBench's name of the class that is called where a source has no function of the entry's name."""
+_DEFINITIONS = (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)
 DTYPES = {"float16": "float16", "half": "float16", "bfloat16": "bfloat16", "float32": "float32", "float": "float32"}
 
 
@@ -155,10 +156,11 @@ def _integer_places(tree: ast.Module) -> Iterator[tuple[str, Any, int | None]]:
 
 
 def bound_by(node: ast.AST) -> set[str]:
-    """Return the names a top-level statement binds."""
-    if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef):
+    """Return the names a top-level statement binds, definitions within an `if`, a `try` or a `with` included."""
+    if isinstance(node, _DEFINITIONS):
         return {node.name}
-    return imported_by(node) | _stored(node)
+    inner = ast.iter_child_nodes(node) if isinstance(node, ast.If | ast.Try | ast.With | ast.ExceptHandler) else ()
+    return imported_by(node) | _stored(node) | {name for each in inner for name in bound_by(each)}
 
 
 def imported_by(node: ast.AST) -> set[str]:
@@ -169,8 +171,7 @@ def imported_by(node: ast.AST) -> set[str]:
 def _top_level(tree: ast.Module) -> ast.Module:
     """Return the statements that bind names of the module: without definitions, and without what a function rebinds."""
     rebound = {name for node in ast.walk(tree) if isinstance(node, ast.Global) for name in node.names}
-    definitions = (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)
-    body = [node for node in tree.body if not isinstance(node, definitions) and not bound_by(node) & rebound]
+    body = [node for node in tree.body if not isinstance(node, _DEFINITIONS) and not bound_by(node) & rebound]
     return ast.Module(body=body, type_ignores=[])
 
 

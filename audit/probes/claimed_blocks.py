@@ -3,15 +3,16 @@
 The corners of the grid and random blocks run on inputs of the claimed shape, twice, over two patterns of fresh memory;
 elements that they did not write, or whose bits depend on fresh memory, are left out. In a third call shared memory and
 inactive lanes hold other values: a result that depends on them is undefined. In a fourth every access of a few blocks
-is checked, for behaviour within one block; of a launch of few threads all blocks, for races between them too. A value
-wrong beside undefined behaviour is proved wrong if it is so in every order and under every fill. A result of another
-shape is wrong, unless the host code reads values back, which blocks left out may have made. Every block is run where
-blocks add into the same memory, where later launches read their results, or where all take a few seconds, if there is
-time: an unwritten element is wrong then. Blocks that add into the same memory run in another order too: a result that
-is wrong in that alone is undefined. The random blocks are unknown before the audit. Where the host code launches
-nothing at the claimed shape, the whole result is compared. Where the claimed shape cannot be asked so, every block runs
-at another one: where no shape asked counts for the claim, at the importer's first candidate if that counts, a smaller
-shape or the claimed one itself; where the claim states smaller ones, at the largest that fits.
+is checked, for behaviour within one block; of a launch of few threads all blocks, for races between them too. Where
+inputs are too large to be made, a few blocks run on zeros, to see accesses outside every allocation. A value wrong
+beside undefined behaviour is proved wrong if it is so in every order and under every fill. A result of another shape is
+wrong, unless the host code reads values back, which blocks left out may have made. Every block is run where blocks add
+into the same memory, where later launches read their results, or where all take a few seconds, if there is time: an
+unwritten element is wrong then. Blocks that add into the same memory run in another order too: a result that is wrong
+in that alone is undefined. The random blocks are unknown before the audit. Where the host code launches nothing at the
+claimed shape, the whole result is compared. Where the claimed shape cannot be asked so, every block runs at another
+one: where no shape asked counts for the claim, at the importer's first candidate if that counts, a smaller shape or the
+claimed one itself; where the claim states smaller ones, at the largest that fits.
 
 Other inputs get one call each. Where a result is a sum of thousands of numbers they are graded: no half of them
 represents the whole. Fixed inputs, constant tensors that the task always makes alike, are redrawn. Where every block
@@ -132,7 +133,18 @@ def _at_claimed(target: Target, shape: Shape) -> Observed:
         return skipped
     if found.raised is not None or found.refused is not None:
         raise Unsupported("blocks of a call that launches nothing at the claimed shape")
-    cases = claimed_shape.cases_of(target)
+    try:
+        cases = claimed_shape.cases_of(target)
+    except Unsupported:
+        reads_back = claimed_launches.reads_back(target)  # its host code would follow zeros
+        if reads_back or (fault := block_calls.fault_without_values(target)) is None:
+            raise
+        return {"shape": dict(shape), "fault": fault, "without_values": True}
+    return _in_part(target, cases, found)
+
+
+def _in_part(target: Target, cases: Mapping[str, Case], found: claimed_shape.Launched) -> Observed:
+    """Compare calls of some blocks, or all, of the launches that were found at the claimed shape."""
     large = sum(math.prod(one["grid"]) > BLOCKS for one in found.launches)
     seen = _asked(target, cases[claimed_shape.OWN], large)
     if not seen.get("right"):
@@ -251,6 +263,7 @@ def conclude(seen: Observed) -> Answer:
     if (found := seen.get("fault") or seen.get("access")) is not None:
         text += f", {FEWER} blocks of each launch" if "access" in seen and "every_block" not in found else ""
         text += ", every access checked" if "access" in seen else ""
+        text += f", {FEWER} blocks of each launch on inputs of zeros" if "without_values" in seen else ""
         return failed(f"{text}: {behaviour(found)}", found["grade"], line=found["line"])
     if "other_order" in seen:
         text += f": right in the order of blocks, in another ({seen['other_order']}) {sentence(seen)}"

@@ -117,6 +117,10 @@ def test_a_file_without_such_imports_stays_byte_for_byte() -> None:
             "from other import f\nvalue = f() + 1\n",
             "ONCE = 0\n\n\ndef f():\n    global ONCE\n    ONCE += 3\n    return ONCE\n",
         ),
+        (
+            "from other import f\nvalue = f()\n",
+            "try:\n    import math\nexcept ImportError:\n    math = None\nif math:\n\n    def f():\n        return 4\n",
+        ),
         ("SIZE = 2\nfrom other import f\nvalue = f()\n", "SIZE = 2\n\n\ndef f():\n    return SIZE + 2\n"),
     ],
 )

@@ -332,6 +332,25 @@ def test_races_between_blocks_count_where_every_block_is_checked(
         assert answered.summary.startswith(words)
 
 
+def test_a_race_within_a_block_counts_where_the_written_elements_are_not_known(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A result that host code made by an operator cannot be blanked; what the checker saw in its blocks holds still."""
+    made, race = target(tmp_path, ""), {**RACE, "kind": "race-shared"}
+    made.built.checks_accesses, made.built.nan_memory, made.built.located = True, "nan", list
+    event = {
+        **EVENT,
+        "blanked": False,
+        "launches": [{**LAST, "grid": [1000, 1, 1], "blocks_run": 4}],
+        "reports": [race],
+    }
+    monkeypatch.setattr(claimed_shape, "parts", lambda *_, **__: (event, None))
+    found = block_calls.undefined_access(made, CASE, event["launches"])
+    assert found is not None and found["kind"] == "race-shared"
+    event["raised"] = "RuntimeError: no"
+    assert block_calls.undefined_access(made, CASE, event["launches"]) is None
+
+
 TOO_LONG = {"kind": "time-limit", "message": "too long"}
 FAULT = {"kind": "illegal-address", "message": "an illegal access"}
 
@@ -466,7 +485,7 @@ def test_described_arguments_take_no_room(tmp_path: Path) -> None:
         return [torch.randn(shape["n"], 4, generator=generator), 3, torch.zeros(7, dtype=torch.int64)]
 
     (event,) = write_described([{"n": 1 << 20}], cast(Any, SimpleNamespace(inputs=inputs)), tmp_path)
-    assert event == {"described": 0, "raised": None, "bytes": (16 << 20) + 56}
+    assert event == {"described": 0, "raised": None, "bytes": (16 << 20) + 56, "fractions": False}
     (file,) = tmp_path.glob("*.described.pt")
     assert file.stat().st_size < 10_000
     table, number, indices = torch.load(file, weights_only=True)

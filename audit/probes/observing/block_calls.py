@@ -136,9 +136,24 @@ def undefined_access(target: Target, case: Case, launches: Sequence[dict[str, An
             target, case, checking(target), blocks=FEWER, sparing=sparing, most_s=MOST_CHECKED_S
         )
         whole = is_whole(event)
-        found = of_blocks(target, event["reports"], whole=whole)
-        ended = not (event["raised"] or _stopped(event) or _dependence(event))
+        found, ended = of_blocks(target, event["reports"], whole=whole), _ended(event)
         if found is not None and (faulted(event) or ended):
             return found.evidence() | ({"every_block": True} if whole else {})
         return {} if found is None and whole and ended else None
     return None
+
+
+def fault_without_values(target: Target) -> Observed | None:
+    """Return an access outside every allocation by one of FEWER blocks of the claimed shape, whose inputs are too large
+    to be made, as by an index that passed 2^31; None where there is none, or nothing is known."""
+    with suppress(AuditError):
+        event = claimed_shape.without_values(target, blocks=FEWER, most_s=MOST_CHECKED_S)
+        if event is not None and faulted(event):
+            found = of_blocks(target, event["reports"], whole=False)
+            return None if found is None else found.evidence()
+    return None
+
+
+def _ended(event: dict[str, Any]) -> bool:
+    """Return whether the blocks of a call ran to their end and do not depend on blocks left out."""
+    return not (event["raised"] or _stopped(event) or _dependence(event))

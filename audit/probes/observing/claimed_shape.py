@@ -12,7 +12,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from threading import Lock
-from typing import Any
+from typing import Any, NamedTuple
 from weakref import WeakKeyDictionary
 
 from audit.build.settings import EmulatedPythonSettings, EmulatedSettings
@@ -59,11 +59,19 @@ class Launched:
         return next((launch for launch in self.launches if launch["refused"]), None)
 
 
+class Described(NamedTuple):
+    """The file of a shape's arguments without values, the bytes of those with values, and whether all are fractions."""
+
+    file: Path
+    bytes: int
+    fractions: bool
+
+
 @dataclass
 class _Known:
     """The arguments and cases that all variants of an audit on one device share."""
 
-    described: dict[str, tuple[Path, int] | str] = field(default_factory=dict)
+    described: dict[str, Described | str] = field(default_factory=dict)
     cases: dict[str, dict[str, Case] | str] = field(default_factory=dict)
     launched: dict[tuple[str, str, str], Launched] = field(default_factory=dict)
     slow: set[tuple[str, str]] = field(default_factory=set)
@@ -103,7 +111,7 @@ def launched(target: Target, shapes: Sequence[Shape]) -> list[Launched]:
     keys = [(target.variant.name, target.built.note.optimisation, str(shape)) for shape in shapes]
     new = [pair for pair in zip(keys, shapes, strict=True) if pair[0] not in known]
     if new:
-        files = [file for file, _ in _described(target, [shape for _, shape in new])]
+        files = [one.file for one in _described(target, [shape for _, shape in new])]
         for (key, shape), (event, _) in zip(new, _asked(target, files, {"blocks": 0}), strict=True):
             tensors = only_tensors(event["returned"])
             known[key] = Launched(shape, event["raised"], event["launches"], event["reports"], tensors)
@@ -117,7 +125,7 @@ def launched(target: Target, shapes: Sequence[Shape]) -> list[Launched]:
 
 def compiled(target: Target, *, compute_capability: int) -> list[dict[str, Any]]:
     """Return Triton's refusals of kernels launched at the claimed shape, as reports. Raises as `launched`."""
-    files = [file for file, _ in _described(target, [target.claim.shapes.claimed])]
+    files = [one.file for one in _described(target, [target.claim.shapes.claimed])]
     drawn = {"blocks": 0, "compute_capability": compute_capability}
     ((event, _),) = _asked(target, files, drawn, compiles=True)
     return [one for one in event["reports"] if one["kind"] == REFUSED]
@@ -125,7 +133,7 @@ def compiled(target: Target, *, compute_capability: int) -> list[dict[str, Any]]
 
 def shares_results(target: Target, calls: int) -> bool:
     """Return whether two of `calls` calls at the claimed shape return the same memory. Raises as `launched`."""
-    files = [file for file, _ in _described(target, [needed(target)])]
+    files = [one.file for one in _described(target, [needed(target)])]
     ((event, _),) = _asked(target, files, {"blocks": 0}, calls=calls)
     return bool(event["shared"])
 
@@ -142,11 +150,23 @@ def parts(
     return event, Call(event, folder / "0.bin", target.violations)
 
 
+def without_values(target: Target, *, blocks: int, most_s: float) -> dict[str, Any] | None:
+    """Call with `blocks` blocks of each launch at the claimed shape on memory that is reserved and holds zeros. Return
+    the event; None where inputs of that size can be made, or numbers among them that are no fractions may be indices.
+    Raises as `launched`."""
+    ((file, size, fractions),) = _described(target, [target.claim.shapes.claimed])
+    if size <= MOST_BYTES or not fractions:
+        return None
+    drawn = {"blocks": blocks, "sparing": True, "seed": target.seed, "kernel_seconds": most_s}
+    ((event, _),) = _asked(target, [file], drawn, described=True)
+    return event
+
+
 def cases_of(target: Target, *, distribution: str | None = None) -> dict[str, Case]:
     """Return the claimed shape's cases, made once an audit: `own`, and those of `oracle.OTHERS` or of a distribution.
     Raises Unsupported: the inputs are too large, or the result takes too long."""
     shape = target.claim.shapes.claimed
-    if (size := _described(target, [shape])[0][1]) > (MOST_BYTES_OF_DISTRIBUTIONS if distribution else MOST_BYTES):
+    if (size := _described(target, [shape])[0].bytes) > (MOST_BYTES_OF_DISTRIBUTIONS if distribution else MOST_BYTES):
         raise Unsupported(f"inputs of {size:,} bytes, which the claimed shape has")
     return made_once(target, shape, distribution, others=size <= MOST_BYTES_OF_OTHERS, scope="claimed")
 
@@ -202,19 +222,20 @@ def _cases(
     return found
 
 
-def _described(target: Target, shapes: Sequence[Shape]) -> list[tuple[Path, int]]:
-    """Return for each shape the file of its arguments without values, and the bytes of arguments with values."""
+def _described(target: Target, shapes: Sequence[Shape]) -> list[Described]:
+    """Return the arguments of each shape without values."""
     known = _of(target)
     with known.lock:
         if new := [shape for shape in shapes if str(shape) not in known.described]:
             folder = Path(tempfile.mkdtemp(prefix="described-", dir=target.folder))
             request = requests.Described(reference=target.reference, shapes=tuple(new), folder=folder)
             reply = target.workers.call(request, limit_s=DESCRIBED_S)
-            ended: dict[str, Any] = {"raised": f"{reply.ending}: {reply.detail}", "bytes": 0}
+            ended: dict[str, Any] = {"raised": f"{reply.ending}: {reply.detail}", "bytes": 0, "fractions": False}
             for index, shape in enumerate(new):
                 result = reply.events[index] if reply.finished else ended
                 file = folder / f"{index}.described.pt"
-                known.described[str(shape)] = result["raised"] or (file, result["bytes"])
+                made = Described(file, result["bytes"], result["fractions"])
+                known.described[str(shape)] = result["raised"] or made
         found = [known.described[str(shape)] for shape in shapes]
     if raised := next((one for one in found if isinstance(one, str)), None):
         raise Unsupported(f"arguments of that size: {raised}")
@@ -226,7 +247,7 @@ def _of(target: Target) -> _Known:
         return _known.setdefault(target.references, _Known())
 
 
-def _asked(
+def _asked(  # noqa: PLR0913
     target: Target,
     files: Sequence[Path],
     drawn: Mapping[str, float],
@@ -234,6 +255,7 @@ def _asked(
     mode: Mode = PLAIN,
     calls: int = 1,
     compiles: bool = False,
+    described: bool = False,
 ) -> list[tuple[dict[str, Any], Path]]:
     """Return the events of one process, each with the folder of its outputs."""
     known, limit_s = _of(target), target.built.limit_s
@@ -251,6 +273,7 @@ def _asked(
         inputs=tuple(files),
         folder=folder,
         calls=calls,
+        described=described,
     )
     reply = target.workers.call(request, limit_s=limit_s)
     if reply.ending == "protocol violation":

@@ -175,7 +175,7 @@ Sized = event(
     "Sized", Right, sized=Count, raised=Text | None, expected_shape=(Sizes, []), expected_dtype=(Name, ""),
     expected_at=(Count, 0), size=(Size, 0.0),
 )  # fmt: skip
-Described = event("Described", described=Count, raised=Text | None, bytes=Count)
+Described = event("Described", described=Count, raised=Text | None, bytes=Count, fractions=bool)
 Work = event("Work", weighed=Count, work=Count | None)
 Varied = event("Varied", of=Count, bits=PerFormat, trivial=Shape, inputs=Names)
 Variation = event(

@@ -129,7 +129,10 @@ class Session(Request):
 
 
 class Launches(Request):
-    """The launches of a claimed function at sizes too large to run, in `calls` calls of each; see `launches`."""
+    """The launches of a claimed function at sizes too large to run, in `calls` calls of each; see `launches`.
+
+    With `described` no argument has values: its memory is reserved and not touched.
+    """
 
     kind: Literal["launches"] = "launches"
     device: EmulatedSettings | EmulatedPythonSettings
@@ -137,6 +140,7 @@ class Launches(Request):
     harness: Harness = Harness()
     folder: Path
     calls: int = 1
+    described: bool = False
 
 
 class OracleRequest(Request):

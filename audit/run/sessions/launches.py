@@ -1,7 +1,8 @@
 """The launches of a claimed function at sizes too large to run here, and the writes of a few blocks.
 
 `inputs` has one file of arguments a shape. Without blocks in the device's configuration the host code alone runs, on
-memory that is reserved and not touched; `described` arguments suffice. With blocks, `<shape number>.bin` gets the
+memory that is reserved and not touched; `described` arguments suffice, as they do for blocks whose accesses alone
+are looked at. With blocks, `<shape number>.bin` gets the
 result, with the pattern of fresh memory in elements that they did not write. One event a shape: launches, errors in
 them, an exception of the host code, and whether two of several calls `shared` the memory of a result.
 """
@@ -38,10 +39,12 @@ def write_described(shapes: Sequence[Sizes], reference: ModuleType, folder: Path
             ]
             torch.save(blank, folder / f"{index}.described.pt")
         except Exception as error:  # the file may raise anything
-            yield {"described": index, "raised": named(error), "bytes": 0}
+            yield {"described": index, "raised": named(error), "bytes": 0, "fractions": False}
         else:
-            size = sum(x.numel() * x.element_size() for x in values if isinstance(x, torch.Tensor))
-            yield {"described": index, "raised": None, "bytes": size}
+            tensors = [x for x in values if isinstance(x, torch.Tensor)]
+            size = sum(x.numel() * x.element_size() for x in tensors)
+            fractions = all(map(torch.is_floating_point, tensors))
+            yield {"described": index, "raised": None, "bytes": size, "fractions": fractions}
 
 
 def _arguments(shape: Sizes, reference: ModuleType) -> list[Any]:
@@ -64,7 +67,8 @@ def run(request: Launches, writer: EventWriter) -> Iterator[dict[str, Any]]:
     call = returning(device.load(request.entry, harness), harness)
     folder = request.folder
     device.begin()
-    upload = device.upload if request.device.configuration.blocks else _unwritten
+    described = request.described or not request.device.configuration.blocks
+    upload = _unwritten if described else device.upload
     for index, values in enumerate(every):
         given = placed([cast(value, harness) for value in values], upload, harness.host)
         changes = _changes(leaves(given))

@@ -7,6 +7,7 @@
 #include <cstring>
 #include <deque>
 #include <dlfcn.h>
+#include <sys/mman.h>
 #include <mutex>
 #include <unordered_map>
 
@@ -16,6 +17,8 @@
 namespace cuemu {
 namespace {
 
+constexpr std::uint64_t kPages = 1ull << 16, kWorthwhile = 1ull << 24;
+
 std::mutex mutex;
 std::deque<Allocation> allocations(1);  // number 0: none
 std::unordered_map<std::uint64_t, std::deque<std::uint32_t>> unused;  // by rounded size, last freed at the back
@@ -24,6 +27,17 @@ std::vector<std::uint32_t> freed;  // in the order of freeing
 void fill(char* memory, std::uint64_t bytes, std::uint32_t pattern) {
   auto* word = reinterpret_cast<std::uint32_t*>(memory);
   std::fill(word, word + bytes / 4, pattern);
+}
+
+// Pages given back hold zeros when they are touched again; most of those of a large tensor never are.
+void forget_counts(const Allocation& allocation) {
+  auto* from = region.write_count + allocation.offset / 4;
+  std::uint64_t bytes = allocation.rounded / 4;
+  std::uint64_t before = std::min<std::uint64_t>(bytes, -reinterpret_cast<std::uintptr_t>(from) % kPages);
+  std::uint64_t whole = (bytes - before) / kPages * kPages;
+  if (whole < kWorthwhile || madvise(from + before, whole, MADV_DONTNEED)) whole = 0;
+  std::memset(from, 0, before);
+  std::memset(from + before + whole, 0, bytes - before - whole);
 }
 
 std::uint32_t number_at(std::uint64_t offset) { return region.owner[offset / kGranule]; }
@@ -92,14 +106,15 @@ void* allocate(std::size_t bytes) {
   std::lock_guard<std::mutex> lock(mutex);
   std::uint64_t rounded = std::max<std::uint64_t>((bytes + kGranule - 1) / kGranule * kGranule, kGranule);
   auto& blocks = unused[rounded];
-  std::uint32_t number = blocks.empty() ? fresh_block(rounded) : used_block(blocks);
+  bool fresh = blocks.empty();  // memory that the kernel of this machine gave and nothing has touched
+  std::uint32_t number = fresh ? fresh_block(rounded) : used_block(blocks);
   Allocation& allocation = allocations[number];
   allocation.bytes = bytes;
   allocation.born = current_run();
   allocation.live = true;
   char* memory = region.base + allocation.offset;
   fill_as_mode_says(memory, rounded);
-  if (counts_writes()) std::memset(region.write_count + allocation.offset / 4, 0, rounded / 4);
+  if (counts_writes() && !fresh) forget_counts(allocation);
   return memory;
 }
 
@@ -121,7 +136,7 @@ void forget_writes() {
   if (!counts_writes()) return;
   std::lock_guard<std::mutex> lock(mutex);
   for (const Allocation& allocation : allocations)
-    if (allocation.live) std::memset(region.write_count + allocation.offset / 4, 0, allocation.rounded / 4);
+    if (allocation.live) forget_counts(allocation);
 }
 
 void install_allocator() {
