@@ -121,6 +121,10 @@ def test_a_file_without_such_imports_stays_byte_for_byte() -> None:
             "from other import f\nvalue = f()\n",
             "try:\n    import math\nexcept ImportError:\n    math = None\nif math:\n\n    def f():\n        return 4\n",
         ),
+        (
+            "import torch\nONE = torch.cuda.device(1).idx\nfrom other import f\nvalue = f()\n",
+            "import torch\nONE = torch.cuda.device(1).idx\n\n\ndef f():\n    return ONE + 3\n",
+        ),
         ("SIZE = 2\nfrom other import f\nvalue = f()\n", "SIZE = 2\n\n\ndef f():\n    return SIZE + 2\n"),
     ],
 )

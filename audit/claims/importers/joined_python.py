@@ -103,11 +103,11 @@ class Joined:
                 node.names = [ast.alias(name) for name in bound if name in used and not name.startswith("_")]
 
     def _hold(self, node: ast.stmt, file: str) -> None:
-        """Raise BadInput where another file binds a name of the statement, but for the same constant."""
+        """Raise BadInput where another file binds a name of the statement, but to the same constant."""
         for name in bound_by(node) - imported_by(node):
             holder, same = self._holders.setdefault(name, (file, ast.dump(node)))
-            constant = isinstance(node, ast.Assign) and isinstance(node.value, ast.Constant) and same == ast.dump(node)
-            if holder != file and not constant:
+            alike = isinstance(node, ast.Assign) and _is_constant(node.value) and same == ast.dump(node)
+            if holder != file and not alike:
                 raise BadInput(f"{file}: binds {name}, as {holder} does; rename one of them")
 
     def _replaced(self, node: ast.stmt, file: str, body: Sequence[ast.stmt]) -> list[str] | None:
@@ -216,3 +216,12 @@ def _lines(node: ast.stmt) -> tuple[int, int]:
 
 def _renamed(names: Iterable[ast.alias]) -> str:
     return "\n".join(f"{one.asname} = {one.name}" for one in names if one.asname and one.asname != one.name)
+
+
+def _is_constant(node: ast.expr) -> bool:
+    """Return whether an expression has one value in all files: a constant, or what torch or Triton says of the GPU."""
+    calls = [one.func for one in ast.walk(node) if isinstance(one, ast.Call)]
+    plain = all(
+        isinstance(one, ast.Constant | ast.Name | ast.Attribute | ast.Call | ast.Load) for one in ast.walk(node)
+    )
+    return plain and all(ast.unparse(one).startswith(("torch.", "triton.")) for one in calls)
