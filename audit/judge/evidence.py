@@ -51,6 +51,15 @@ def deciding_about(findings: Iterable[Finding], target: str | None) -> list[Find
     return deciding(one for one in findings if one.target == target)
 
 
+def configurations_left(findings: Iterable[Finding]) -> list[tuple[str, int]]:
+    """Return the functions under `triton.autotune` that ran with the first of several configurations alone, and how
+    many they have: nothing is tuned where nothing is timed."""
+    ran = next((one for one in findings if one.probe == KERNELS), None)
+    tuned = objects(ran.evidence.get("tuned")) if ran and not ran.evidence.get("timed") else []
+    counts = [(str(one["kernel"]), one["of"]) for one in tuned]
+    return [(kernel, count) for kernel, count in counts if isinstance(count, int) and count > 1]
+
+
 def objects(value: object) -> list[dict[str, Any]]:
     """Return the objects in a list of the evidence; none where the value is something else."""
     return [one for one in value if isinstance(one, dict)] if isinstance(value, list) else []

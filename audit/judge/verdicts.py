@@ -8,7 +8,16 @@ from typing import Literal, TypedDict
 
 from audit.judge import causes
 from audit.judge.answers import BASELINE, Answers, is_impossible, proofs
-from audit.judge.evidence import ESCAPES, KERNELS, OWN_REFERENCE, PRECISION, REPLACED, cure, objects
+from audit.judge.evidence import (
+    ESCAPES,
+    KERNELS,
+    OWN_REFERENCE,
+    PRECISION,
+    REPLACED,
+    configurations_left,
+    cure,
+    objects,
+)
 from audit.measure import compared
 from audit.model import Finding, Record, ResultAnswer, Verdict, VerdictName
 from audit.probes import dead_inputs
@@ -154,10 +163,15 @@ def _processes(answers: Answers) -> str:
 
 def _no_defect(answers: Answers) -> Words:
     hints = [one for one in answers.evidence.findings if one.outcome == "fail" and not one.fails_kernel]
-    fixed = ", ".join(_not_followed(hints))
-    right = f"right for the value that every draw of the task gives to {fixed}; with another the result does not follow"
+    limits = [
+        f"right with the first of the {count} configurations of {kernel}; triton.autotune may choose another"
+        for kernel, count in configurations_left(answers.evidence.findings)
+    ]
+    if fixed := ", ".join(_not_followed(hints)):
+        right = f"right for the value that every draw of the task gives to {fixed}"
+        limits.append(f"{right}; with another the result does not follow")
     return Words(
-        reasons=(right if fixed else "right in every question that was asked", *answers.result.reasons),
+        reasons=(*(limits or ["right in every question that was asked"]), *answers.result.reasons),
         confidence="medium",
         confidence_reason="every question that must be answered was; a test is no proof",
         scope="the result, at the shapes and on the devices asked; nothing about its speed",

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from audit.claims.importers.writer import NOT_STATED
+from audit.judge.evidence import configurations_left
 from audit.model import BuildNote, Device, Record, store
 from audit.model.gpus import names_in
 from audit.report import evidence
@@ -133,7 +134,11 @@ def not_tested(record: Record) -> list[str]:
     asked = (one for one in evidence.of_claim(record) if one.probe != "floor")
     count = len({one.probe for one in asked if one.outcome in ("skip", "error")})
     left = [message("limitations.questions", count=number(count))] if count else []
-    return [*_gpus(record), *_claimed_shape(record), *left]
+    tuned = [
+        message("limitations.configurations", kernel=kernel, count=number(count - 1))
+        for kernel, count in configurations_left(evidence.of_claim(record))
+    ]
+    return [*_gpus(record), *_claimed_shape(record), *tuned, *left]
 
 
 def _ran_on(record: Record) -> list[str]:

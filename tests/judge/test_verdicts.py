@@ -232,6 +232,19 @@ def test_a_constant_that_the_result_does_not_follow_limits_what_no_defect_says(
     assert (verdict.reasons[0] == "right in every question that was asked") != limited
 
 
+@pytest.mark.parametrize(("of", "timed", "limited"), [(4, False, True), (1, False, False), (4, True, False)])
+def test_configurations_that_were_not_run_limit_what_no_defect_says(
+    record: Record, of: int, timed: bool, limited: bool
+) -> None:
+    tuned: list[JsonValue] = [{"kernel": "attention", "configuration": "BLOCK=64", "of": of}]
+    ran = finding("kernels_ran", evidence={"tuned": tuned, "timed": timed})
+    others = [one for one in RIGHT if one.probe != "kernels_ran"]
+    verdict = judge.judge(record.model_copy(update={"findings": (*others, ran)}))
+    assert verdict.name == "no defect found"
+    assert ("the first of the 4 configurations of attention" in verdict.reasons[0]) == limited
+    assert (verdict.reasons[0] == "right in every question that was asked") != limited
+
+
 TF32 = "as rounding to TF32 or fp16 leaves"
 
 
