@@ -68,10 +68,8 @@ class Scheduler:
         self, device_run: DeviceRun, order: list[Variant], *, writer: RecordWriter, progress: Progress, jobs: int
     ) -> None:
         self.device_run = device_run
-        self._order = order
-        self._writer = writer
-        self._progress = progress
-        self._jobs = jobs
+        self._order, self._jobs = order, jobs
+        self._writer, self._progress = writer, progress
         self._threads = ThreadPoolExecutor(jobs)
         self._long = ThreadPoolExecutor(max(4, jobs))
         self._prepared: Future[None]
@@ -124,8 +122,8 @@ class Scheduler:
         return self._long.submit(work)
 
     def wait_for_builds(self) -> None:
-        """Until every variant has been built at the first level, or could not be, and the claimed kernel answered the
-        first questions: what others are asked then takes the processor from it."""
+        """Until every variant was built at the first level, or could not be, and the claimed kernel answered the first
+        questions: what others are asked then takes the processor from it."""
         for build in self._fast.values():
             build.result()
         self._wait_for_the_first_word()
@@ -224,14 +222,12 @@ class Scheduler:
         return self.device_run.make_cases(entropy=entropy)
 
     def _fit_cases(self) -> None:
-        """Once the first variant is built: what its call costs is known then."""
+        """On the emulated device once the first variant is built: its launches say what a call costs."""
         self._cases.result()
         first = self._order[0]
-        if (built := self._fast[first.name].result().built) is not None:
-            with self._progress.doing(f"{self._label}weighing the launches of {self._file(first)}"):
-                smaller = self.device_run.fit_cases(first, built)
-            if smaller is not None:
-                self._progress.say(f"{self._label}{smaller}")
+        built = None if self.device_run.kind == "cuda" else self._fast[first.name].result().built
+        if built is not None and (smaller := self.device_run.fit_cases(first, built)) is not None:
+            self._progress.say(f"{self._label}{smaller}")
 
     def _lock_gpu(self) -> None:
         if self.device_run.kind == "cuda":
@@ -284,8 +280,8 @@ class Scheduler:
         return result
 
     def _built(self, variant: Variant, note: BuildNote) -> None:
-        how = "from cache" if note.from_cache else f"{note.seconds:.1f} s"
-        self._progress.say(f"{self._label}{self._file(variant)}: {note.outcome}, {note.optimisation} ({how})")
+        how = f"{note.optimisation} ({'from cache' if note.from_cache else f'{note.seconds:.1f} s'})"
+        self._progress.say(f"{self._label}{self._file(variant)}: {note.outcome}, {how}")
         found = build_finding(note, self._refusal(variant, note))
         self._writer.add([found.model_copy(update={"device": self.device_run.kind})])
 

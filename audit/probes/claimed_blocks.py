@@ -136,9 +136,8 @@ def _at_claimed(target: Target, shape: Shape) -> Observed:
     try:
         cases = claimed_shape.cases_of(target)
     except Unsupported:
-        reads_back = claimed_launches.reads_back(target)  # its host code would follow zeros
-        if reads_back or (fault := block_calls.fault_without_values(target)) is None:
-            raise
+        if claimed_launches.reads_back(target) or (fault := block_calls.fault_without_values(target)) is None:
+            raise  # host code that reads values back would follow zeros
         return {"shape": dict(shape), "fault": fault, "without_values": True}
     return _in_part(target, cases, found)
 
