@@ -272,6 +272,8 @@ def test_the_names_of_torch_for_cuda_need_one_of_their_headers(header, tmp_path,
         ("<<<1, 64>>>", "<<<1, 2 * warpSize>>>", HOST_WARP_SIZE),
         ("  int i = ", "#define TIMES 4\n#pragma unroll TIMES\n  for (int j = 0; j < n; ++j) {}\n  int i = ",
          "error: line 5: #pragma unroll TIMES: nvcc expands no macro there, so it refuses this"),
+        ("  int i = ", "  auto later = [n] __global__ (float* x) { *x = n; };\n  int i = ",
+         "error: line 4: a __global__ lambda: nvcc refuses its launch"),
         ("  int i = ", '  asm volatile("membar.gl\n;");\n  int i = ', UNCLOSED.format(line=4, quote='"')),
     ],
 )  # fmt: skip

@@ -11,6 +11,7 @@ from audit.review.token_scan import unclosed
 
 _WARP_SIZE = re.compile(r"(?<![.\w])(?<!->)warpSize\b")
 _OWN_WARP_SIZE = re.compile(r"#\s*define\s+warpSize\b|\b(?!return\b)\w+\s+warpSize\s*[={(;,)]")
+_LAUNCHED_LAMBDA = re.compile(r"\[[^\[\]\n]*\]\s*__global__\b")
 _UNROLLED = re.compile(r"^[ \t]*#[ \t]*pragma[ \t]+unroll[ \t(]+(?P<name>[A-Za-z_]\w*)", re.MULTILINE)
 
 
@@ -22,10 +23,14 @@ def require_closed_texts(source: CudaSource) -> None:
 
 
 def require_device_words(source: CudaSource) -> None:
-    """Raise CompileError where host code needs the size of a warp, or `#pragma unroll` names a macro.
+    """Raise CompileError where host code needs the size of a warp, a lambda is `__global__`, or `#pragma unroll` names
+    a macro.
 
-    nvcc leaves `warpSize` of host code an undefined symbol, and its preprocessor does not expand macros in the pragma.
+    nvcc leaves `warpSize` of host code an undefined symbol, cannot launch a lambda, and expands no macro in the pragma.
     """
+    if (made := _LAUNCHED_LAMBDA.search(source.masked)) is not None:
+        text = f"error: line {source.line_of(made.start())}: a __global__ lambda: nvcc refuses its launch"
+        raise CompileError(text, header_set="micro")
     if not _OWN_WARP_SIZE.search(source.masked):
         for used in _WARP_SIZE.finditer(source.masked):
             function = source.function_at(used.start())
