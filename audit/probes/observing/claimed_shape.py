@@ -80,7 +80,7 @@ class _Known:
 
 
 REFUSED = "triton-refused"
-"""The report of a kernel that Triton's compiler refuses, see `run.triton_compiled`."""
+"""The report of a kernel that Triton's compiler refuses, see `run.devices.triton.compiled`."""
 NO_MEMORY = re.compile(r"\bbad_alloc\b|\bout\sof\smemory\b|\ballocate\smemory\b")
 _known: WeakKeyDictionary[References, _Known] = WeakKeyDictionary()
 _lock = Lock()
@@ -142,7 +142,7 @@ def parts(
     target: Target, case: Case, mode: Mode, *, blocks: int, sparing: bool = False, most_s: float | None = None
 ) -> tuple[dict[str, Any], Call]:
     """Call with `blocks` blocks of each large launch, where `sparing` of each; return the event and the output, see
-    `run.launches`. `most_s` replaces the limit of a launch in processor time."""
+    `run.sessions.launches`. `most_s` replaces the limit of a launch in processor time."""
     drawn: dict[str, float] = {"blocks": blocks, "sparing": sparing, "seed": case.seed}
     if most_s is not None:
         drawn["kernel_seconds"] = most_s

@@ -87,8 +87,8 @@ def _launched_work(found: Launched) -> int | None:
 
 
 def _work(folder: ClaimFolder, shapes: tuple[Shape, ...], workers: Workers, *, most: int) -> list[int | None]:
-    """Return the work at each shape, None where the task does not take it or it is too much, see `run.work.weighed`.
-    Raises BadInput, see `unusable`."""
+    """Return the work at each shape, see `run.references.work.weighed`; None where the task does not take it, or it is
+    too much. Raises BadInput, see `unusable`."""
     request = requests.Work(reference=folder.reference, shapes=shapes, most=most)
     reply = workers.call(request, limit_s=variations.LIMIT_S)
     if not reply.finished:
