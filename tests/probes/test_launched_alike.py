@@ -199,7 +199,9 @@ def test_launches_at_a_shape_are_asked_once_a_build(tmp_path: Path, monkeypatch:
         asked.append(len(files))
         return [(event, tmp_path)] * len(files)
 
-    monkeypatch.setattr(claimed_shape, "_described", lambda _, shapes: [(tmp_path, 4) for _ in shapes])
+    monkeypatch.setattr(
+        claimed_shape, "_described", lambda _, shapes: [claimed_shape.Described(tmp_path, 4, True)] * len(shapes)
+    )
     monkeypatch.setattr(claimed_shape, "_asked", called)
     assert isinstance(made.references, References)
     for shapes in ([CLAIMED, KEPT], [CLAIMED], [KEPT, CLAIMED], [CLAIMED, COARSE]):
