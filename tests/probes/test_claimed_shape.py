@@ -351,6 +351,23 @@ def test_a_race_within_a_block_counts_where_the_written_elements_are_not_known(
     assert block_calls.undefined_access(made, CASE, event["launches"]) is None
 
 
+OUTSIDE = {"kind": "illegal-address", "message": "an illegal access", "kernel": "k", "line": 3, "count": 1}
+
+
+@pytest.mark.parametrize(
+    ("smaller", "launches", "found"), [([], [LAST], True), ([OUTSIDE], [LAST], False), ([], [LAST, LAST], False)]
+)
+def test_a_fault_on_zeros_counts_where_neither_values_nor_an_earlier_launch_can_be_its_cause(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, smaller: list[Any], launches: list[Any], found: bool
+) -> None:
+    made = target(tmp_path, "")
+    made.built.located = list
+    events = {**EVENT, "reports": smaller}, {**EVENT, "reports": [OUTSIDE], "launches": launches}
+    monkeypatch.setattr(claimed_shape, "without_values", lambda *_, **__: events)
+    seen = block_calls.fault_without_values(made)
+    assert (seen is not None and seen["grade"] == "proved") == found
+
+
 TOO_LONG = {"kind": "time-limit", "message": "too long"}
 FAULT = {"kind": "illegal-address", "message": "an illegal access"}
 

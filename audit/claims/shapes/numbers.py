@@ -126,10 +126,10 @@ def _limits(codes: list[str]) -> frozenset[int]:
 
 def of_claim(claim: Claim, folder: Path) -> frozenset[int]:
     """Return the numbers that the sources of a claim in that folder name, see `named`."""
-    return named(_asked(claim, one, folder) for one in claim.variant)
+    return named(_source_of(claim, one, folder) for one in claim.variant)
 
 
-def _asked(claim: Claim, variant: Variant, folder: Path) -> str:
+def _source_of(claim: Claim, variant: Variant, folder: Path) -> str:
     """Return the source of a variant; of a `.py` what its entry needs, without the sizes of a benchmark beside it."""
     data = (folder / variant.file).read_bytes()
     if variant.file.endswith(".py"):

@@ -145,11 +145,12 @@ def undefined_access(target: Target, case: Case, launches: Sequence[dict[str, An
 
 def fault_without_values(target: Target) -> Observed | None:
     """Return an access outside every allocation by one of FEWER blocks of the claimed shape, whose inputs are too large
-    to be made, as by an index that passed 2^31; None where there is none, or nothing is known."""
+    to be made, as by an index that passed 2^31. None where there is none, or nothing is known: values may decide where
+    the same happens at a smaller shape, or where a launch reads what another one wrote."""
     with suppress(AuditError):
-        event = claimed_shape.without_values(target, blocks=FEWER, most_s=MOST_CHECKED_S)
-        if event is not None and faulted(event):
-            found = of_blocks(target, event["reports"], whole=False)
+        events = claimed_shape.without_values(target, blocks=FEWER, most_s=MOST_CHECKED_S)
+        if events is not None and not faulted(events[0]) and faulted(events[1]) and len(events[1]["launches"]) == 1:
+            found = of_blocks(target, events[1]["reports"], whole=False)
             return None if found is None else found.evidence()
     return None
 

@@ -150,16 +150,16 @@ def parts(
     return event, Call(event, folder / "0.bin", target.violations)
 
 
-def without_values(target: Target, *, blocks: int, most_s: float) -> dict[str, Any] | None:
-    """Call with `blocks` blocks of each launch at the claimed shape on memory that is reserved and holds zeros. Return
-    the event; None where inputs of that size can be made, or numbers among them that are no fractions may be indices.
-    Raises as `launched`."""
-    ((file, size, fractions),) = _described(target, [target.claim.shapes.claimed])
-    if size <= MOST_BYTES or not fractions:
+def without_values(target: Target, *, blocks: int, most_s: float) -> tuple[dict[str, Any], dict[str, Any]] | None:
+    """Call with `blocks` blocks of each launch, at the largest shape asked and at the claimed one, on memory that is
+    reserved and holds zeros. Return both events; None where inputs of the claimed size can be made, or numbers among
+    them that are no fractions may be indices. Raises as `launched`."""
+    asked, claimed = _described(target, [target.largest.shape, target.claim.shapes.claimed])
+    if claimed.bytes <= MOST_BYTES or not claimed.fractions:
         return None
     drawn = {"blocks": blocks, "sparing": True, "seed": target.seed, "kernel_seconds": most_s}
-    ((event, _),) = _asked(target, [file], drawn, described=True)
-    return event
+    (smaller, _), (event, _) = _asked(target, [asked.file, claimed.file], drawn, described=True)
+    return smaller, event
 
 
 def cases_of(target: Target, *, distribution: str | None = None) -> dict[str, Case]:
