@@ -156,11 +156,12 @@ def _integer_places(tree: ast.Module) -> Iterator[tuple[str, Any, int | None]]:
 
 
 def bound_by(node: ast.AST) -> set[str]:
-    """Return the names a top-level statement binds, definitions within an `if`, a `try` or a `with` included."""
+    """Return the names a top-level statement binds, definitions within its blocks included."""
     if isinstance(node, _DEFINITIONS):
         return {node.name}
-    inner = ast.iter_child_nodes(node) if isinstance(node, ast.If | ast.Try | ast.With | ast.ExceptHandler) else ()
-    return imported_by(node) | _stored(node) | {name for each in inner for name in bound_by(each)}
+    if isinstance(node, ast.stmt | ast.ExceptHandler) and hasattr(node, "body"):  # what a function binds is its own
+        return {name for each in ast.iter_child_nodes(node) for name in bound_by(each)}
+    return imported_by(node) | _stored(node)
 
 
 def imported_by(node: ast.AST) -> set[str]:

@@ -118,8 +118,9 @@ def test_a_file_without_such_imports_stays_byte_for_byte() -> None:
             "ONCE = 0\n\n\ndef f():\n    global ONCE\n    ONCE += 3\n    return ONCE\n",
         ),
         (
-            "from other import f\nvalue = f()\n",
-            "try:\n    import math\nexcept ImportError:\n    math = None\nif math:\n\n    def f():\n        return 4\n",
+            "x = 1\nfrom other import f\nvalue = f() + x\n",
+            "try:\n    import math\nexcept ImportError:\n    math = None\n"
+            "if math:\n\n    def f():\n        x = 3\n        return x\n",
         ),
         (
             "import torch\nONE = torch.cuda.device(1).idx\nfrom other import f\nvalue = f()\n",

@@ -84,9 +84,8 @@ def _import_compiler() -> None:
     asks, torch.cuda.is_available = torch.cuda.is_available, lambda: True  # as is known where times are taken
     try:
         with suppress(ImportError):  # which the session that compiles reports
-            importlib.import_module(
-                "torch._inductor.compile_fx"
-            )  # a CUDA call here would leave no forked process a GPU
+            # a CUDA call here would leave no forked process a GPU
+            importlib.import_module("torch._inductor.compile_fx")
     finally:
         torch.cuda.is_available = asks
     gc.freeze()

@@ -1,10 +1,10 @@
 """The launches of a claimed function at sizes too large to run here, and the writes of a few blocks.
 
 `inputs` has one file of arguments a shape. Without blocks in the device's configuration the host code alone runs, on
-memory that is reserved and not touched; `described` arguments suffice, as they do for blocks whose accesses alone
-are looked at. With blocks, `<shape number>.bin` gets the
-result, with the pattern of fresh memory in elements that they did not write. One event a shape: launches, errors in
-them, an exception of the host code, and whether two of several calls `shared` the memory of a result.
+memory that is reserved and not touched; `described` arguments suffice, as for blocks whose faults alone count. With
+blocks, `<shape number>.bin` gets the result, with the pattern of fresh memory in elements that they did not write. One
+event a shape: launches, errors in them, an exception of the host code, and whether two of several calls `shared` the
+memory of a result.
 """
 
 from __future__ import annotations
