@@ -85,6 +85,10 @@ class PythonText:
         except (NotConstant, RecursionError, ValueError, OverflowError):
             return None
 
+    def bound(self, name: str) -> ast.expr:
+        """Return the expression that the top level binds to a name. Raises KeyError: there is none, or several."""
+        return self._constants.bound[name]
+
     def constant(self, name: str) -> Any:
         """Return the one value that the top level binds to a name; None where constants do not decide it."""
         node = self._constants.bound.get(name)

@@ -131,13 +131,19 @@ class Shapes(Frozen):
 
     `emulated_by` tells who chose the small ones. Those of the `claim` are its own, and it must be right for them too.
     Those of the `importer` are candidates, the most faithful first: the first whose work fits the device is run, and
-    a failure there is one of the claim only where `audit.claims.shapes` says that the shape counts.
+    a failure there is one of the claim only where `audit.claims.shapes` says that the shape counts. `module` names the
+    sizes that a `ModelNew` is made with; another one is made for a shape with other ones of these.
     """
 
     claimed: Shape
     others: tuple[Shape, ...]
     emulated: tuple[Shape, ...] = Field(min_length=1)
     emulated_by: Literal["claim", "importer"] = "claim"
+    module: tuple[str, ...] = ()
+
+    def has_the_module_of(self, shape: Shape) -> bool:
+        """Return whether the sizes of the module are the claimed ones at that shape."""
+        return all(shape.get(name) == self.claimed[name] for name in self.module)
 
 
 class Variant(Frozen):
@@ -210,6 +216,8 @@ class Claim(Frozen):
     @model_validator(mode="after")
     def _sizes_are_named(self) -> Claim:
         known = set(self.shapes.claimed)
+        if others := [name for name in self.shapes.module if name not in known]:
+            raise ValueError(f"shapes.module names {', '.join(others)}; the shapes name {', '.join(sorted(known))}")
         for one in self.speedup:
             if one.shape is not None and set(one.shape) != known:
                 raise ValueError(f"a speedup names {', '.join(one.shape)}; the shapes name {', '.join(sorted(known))}")

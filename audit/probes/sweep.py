@@ -17,7 +17,7 @@ from collections.abc import Collection, Iterable, Iterator, Sequence
 
 from audit.claims.shapes.counting import counts
 from audit.claims.shapes.numbers import named
-from audit.claims.shapes.sweep import sizes
+from audit.claims.shapes.sweep import Sizes, sizes
 from audit.claims.shapes.telling import MOST_TELLING, Results, established, telling
 from audit.model import Shape
 from audit.model.claim import Shapes
@@ -28,7 +28,7 @@ from audit.probes.observing.target import Target
 NAME = "sweep"
 FAILED = ("wrong", "launch_refused")
 ANSWERED = ("right", "wrong")
-NO_OTHER = "no other size has an answer"
+NO_OTHER, MODULE = "no other size has an answer", "all sizes are those of its module"
 FEWEST = 3
 """The least sizes with an answer that allow a comparison."""
 EVERYWHERE = 2
@@ -44,7 +44,10 @@ def observe(target: Target) -> Observed:
     source = (target.reference.parent / target.variant.file).read_text(encoding="utf-8")
     numbers = named([source])
     around = base_of(target, numbers)
-    found = called(target, [around, *sizes(around, numbers)])
+    module = target.claim.shapes.module
+    if not (of_a_call := _of_a_call(around, module)):
+        return {"around": dict(around), "none_because": MODULE}
+    found = called(target, [around, *({**around, **shape} for shape in sizes(of_a_call, numbers))])
     base = next((at for at in found if at.shape == around), None)
     if base is None or base.result not in ANSWERED or sum(at.result in ANSWERED for at in found) < FEWEST:
         why = "a call is too much work here" if base is None else next((at.reason for at in found if at.why), NO_OTHER)
@@ -56,15 +59,17 @@ def observe(target: Target) -> Observed:
 
 def _told_apart(target: Target, found: Sequence[At], numbers: Collection[int]) -> list[At]:
     """Return the results at sizes that tell apart the rules that fit, asked in a few rounds."""
-    asked, more = [at.shape for at in found], list[At]()
+    module, around, more = target.claim.shapes.module, found[0].shape, list[At]()
+    asked = [_of_a_call(at.shape, module) for at in found]
     for _ in range(ROUNDS):
         known = [*found, *more]
-        new = telling(_wrong(known), numbers, asked)
-        new += telling(_refused(known), numbers, [*asked, *new])
+        new = telling(_wrong(known, module), numbers, asked)
+        new += telling(_refused(known, module), numbers, [*asked, *new])
         if not new:
             break
         asked += new[:MOST_TELLING]
-        more += called(target, new[:MOST_TELLING], most=MOST_WORK[target.built.tensor_device] // LESS_WORK)
+        shapes = [{**around, **shape} for shape in new[:MOST_TELLING]]
+        more += called(target, shapes, most=MOST_WORK[target.built.tensor_device] // LESS_WORK)
     return more
 
 
@@ -84,7 +89,8 @@ def seen_at(found: Sequence[At], *, numbers: Collection[int], source: str, claim
     """Return the results of all sizes, the rules of the wrong and the refused ones, and the most likely line;
     `number_line` holds the number of the one rule of the wrong sizes."""
     failing = [at for at in found if at.result in FAILED]
-    wrong, refused = (established(results, numbers) for results in (_wrong(found), _refused(found)))
+    module = claimed.module
+    wrong, refused = (established(of(found, module), numbers) for of in (_wrong, _refused))
     lines = Counter(at.line for at in [at for at in failing if at.result == "wrong"] or failing if at.line)
     of_rules = line_of((rule.number for rule in wrong if rule.number > EVERYWHERE), source)
     return {
@@ -101,23 +107,27 @@ def seen_at(found: Sequence[At], *, numbers: Collection[int], source: str, claim
 
 def base_of(target: Target, numbers: Collection[int]) -> Shape:
     """Return the smallest shape that counts for the claim and has no size of 1, if there is one; a GPU, whose shapes
-    are large, may get one of those for the emulated device."""
-    known = [case.shape for case in target.cases]
+    are large, may get one of those for the emulated device with the same module."""
+    known, claimed = [case.shape for case in target.cases], target.claim.shapes
     if target.built.tensor_device == "cuda":
-        known += target.claim.shapes.emulated
-    claimed = target.claim.shapes
+        known += [shape for shape in claimed.emulated if claimed.has_the_module_of(shape)]
     order = [(1 in one.values(), not counts(one, claimed, numbers), math.prod(one.values())) for one in known]
     return known[order.index(min(order))]
 
 
-def _wrong(found: Iterable[At]) -> Results:
+def _of_a_call(shape: Sizes, module: Collection[str]) -> Shape:
+    """Return the sizes of a shape that are none of its module."""
+    return {name: size for name, size in shape.items() if name not in module}
+
+
+def _wrong(found: Iterable[At], module: Collection[str]) -> Results:
     """Return the shapes with an answer, and whether the kernel is right there."""
-    return [(at.shape, at.result == "right") for at in found if at.result in ANSWERED]
+    return [(_of_a_call(at.shape, module), at.result == "right") for at in found if at.result in ANSWERED]
 
 
-def _refused(found: Iterable[At]) -> Results:
+def _refused(found: Iterable[At], module: Collection[str]) -> Results:
     """Return the shapes of calls, and whether the kernel takes them."""
-    return [(at.shape, at.result != "refused") for at in found if at.case]
+    return [(_of_a_call(at.shape, module), at.result != "refused") for at in found if at.case]
 
 
 def _where(seen: Observed) -> str:

@@ -113,6 +113,9 @@ class Task:
         """Return the names of the first arguments, as far as the file has them."""
         return []
 
+    def at(self, shape: Sizes) -> None:
+        """Compute for that shape from now on, as after its arguments were drawn; a task may hold a module."""
+
     def _drawn(self, shape: Sizes, seed: int) -> Arguments:
         """Return the arguments, on the device that the file chooses."""
         raise NotImplementedError
@@ -125,34 +128,42 @@ class Task:
 class ModuleTask(Task):
     """`Model`, `get_inputs` and `get_init_inputs`, the format of KernelBench; the module holds its parameters.
 
-    `fixed` replaces integer constants of the file for all shapes; `tied`, see `ImportedFile`.
+    `fixed` replaces integer constants of the file for all shapes; `tied`, see `ImportedFile`. A module is made for what
+    `get_init_inputs` returns at the shape whose arguments were drawn last.
     """
 
     def __init__(self, path: Path, *, fixed: Sizes | None = None, tied: Tied | None = None) -> None:
         super().__init__(path, tied=tied)
         self._fixed = dict(fixed or {})
-        self._models: dict[tuple[str, bool], Any] = {}
+        self._sizes = self._fixed
+        self._models: dict[tuple[str, bool, str], Any] = {}
+
+    def at(self, shape: Sizes) -> None:
+        """See `Task`."""
+        self._sizes = {**self._fixed, **shape}
 
     def parameters(self) -> list[str]:
         """See `Task`; the first parameter of a method is the module."""
         return positional(self._file.module(self._fixed).Model.forward)[1:]
 
     def _drawn(self, shape: Sizes, seed: int) -> Arguments:
-        module = self._file.module({**self._fixed, **shape})
+        self.at(shape)
+        module = self._file.module(self._sizes)
         with seeds_moved(seed):
             return list(module.get_inputs())
 
     def _computed(self, arguments: Sequence[Any], *, double: bool) -> Any:
         device = next((str(value.device) for value in arguments if isinstance(value, torch.Tensor)), "cpu")
-        if (device, double) not in self._models:
-            self._models[device, double] = self._made(device, double)
-        return self._models[device, double](*arguments)
+        module = self._file.module(self._sizes)
+        made_with = module.get_init_inputs()
+        if (key := (device, double, repr(made_with))) not in self._models:
+            self._models[key] = self._made(module, made_with, device, double)
+        return self._models[key](*arguments)
 
-    def _made(self, device: str, double: bool) -> Any:
-        module = self._file.module(self._fixed)
+    def _made(self, module: Any, made_with: Sequence[Any], device: str, double: bool) -> Any:
         with default_dtype(torch.float32), torch.random.fork_rng(devices=[]):
             torch.manual_seed(SEED)
-            model = prepared(module.Model(*module.get_init_inputs()), self._harness)
+            model = prepared(module.Model(*made_with), self._harness)
         return (model.double() if double else model).to(device)
 
 

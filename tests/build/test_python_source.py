@@ -35,6 +35,12 @@ def test_constants_are_folded(expression: str, value: object) -> None:
     assert source.constant_result("get_init_inputs") == value
 
 
+def test_sizes_take_the_place_of_parameters() -> None:
+    source = PythonSource("def get_init_inputs(rows=8, width: int = 64):\n    return [width, (rows, width, 1), 0.5]\n")
+    assert source.constant_result("get_init_inputs") == [64, [8, 64, 1], 0.5]
+    assert source.constant_result("get_init_inputs", {"width": 16, "batch": 2}) == [16, [8, 16, 1], 0.5]
+
+
 def test_what_only_a_program_runs_is_no_part_of_the_source() -> None:
     text = 'import torch\ny = torch.relu(x)\nif __name__ == "__main__":\n    torch.cuda.Event()\n'
     assert [name for name, _ in PythonSource(text).calls] == ["torch.relu"]

@@ -22,12 +22,12 @@ from audit.run.sessions.oracle import load_reference
 from tests.importers import published
 
 CLAIMED = {
-    "kernelbench": ("claimed.py", "forward", {"batch_size": 4096}, 1e-2),
+    "kernelbench": ("claimed.py", "forward", {"batch_size": 4096, "features": 24}, 1e-2),
     "archive": ("claimed.cu", "forward", {"batch_size": 4096, "features": 24}, 1e-2),
     "robust_kbench": ("claimed.cu", "forward", {"batch_size": 4096, "features": 24}, 1e-5),
-    "cuda_l1": ("claimed.py", "forward", {"batch_size": 4096}, 1e-2),
-    "kernelbench_com": ("claimed.py", "forward", {"batch_size": 4096}, 1e-3),
-    "kernelagent": ("claimed.py", "forward", {"batch_size": 4096}, 1e-2),
+    "cuda_l1": ("claimed.py", "forward", {"batch_size": 4096, "features": 24}, 1e-2),
+    "kernelbench_com": ("claimed.py", "forward", {"batch_size": 4096, "features": 24}, 1e-3),
+    "kernelagent": ("claimed.py", "forward", {"batch_size": 4096, "features": 24}, 1e-2),
     "cuda_l2": ("claimed.cu", "audited_entry", {"M": 16, "N": 8, "K": 24}, 1e-2),
     "popcorn": ("claimed.py", "audited_entry", {"rows": 4096, "features": 24}, 1e-4),
     "flashinfer_bench": ("claimed.py", "audited_entry", {"rows": 4096}, 1e-2),

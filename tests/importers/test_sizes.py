@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from audit.claims.importers import sizes
+from audit.claims.importers import module_task, sizes
 from audit.claims.importers.facts import Shapes
 from audit.claims.python_text import PythonText
 
@@ -89,6 +89,40 @@ def test_a_name_that_a_function_binds_for_itself_is_another() -> None:
 def test_what_the_module_needs_too_is_no_size() -> None:
     assert shapes_of("rows = 64", "torch.randn(rows, channels)").claimed == {"rows": 64}
     assert shapes_of("rows = 64", "torch.randn(rows, 8)", model="* rows").claimed == {"as_published": 1}
+
+
+def module_sizes(constants: str, returned: str, *, model: str = "") -> tuple[str, dict[str, int], list[str]]:
+    text = f"import torch\n{constants}\n\nclass Model:\n    def forward(self, x):\n        return x {model}\n\n"
+    task = PythonText(f"{text}def get_init_inputs():\n    return {returned}\n".encode(), where="task.py")
+    made = module_task.made_with(task)
+    return made.text, dict(made.named), list(made.sizes)
+
+
+@pytest.mark.parametrize(
+    ("constants", "returned", "model", "text", "sizes"),
+    [
+        ("n = 4096", "[n, n, 0.5, True, None]", "", "[n, n, 0.5, True, None]", ["n"]),
+        ("n = 64\nk = 3\nbias = (n, 1, 1)", "[n, k, bias]", "", "[n, k, (n, 1, 1)]", ["n", "k"]),
+        ("n = 64\nm = 32", "[n, m]", "+ m", "[n, m]", ["n"]),  # the class reads m itself
+        ("n = 64", "[n, 3]", "", "[64, 3]", []),  # a whole number without a name
+        ("n = 64\nm = n // 2", "[n, m]", "", "[64, 32]", []),
+        ("n = 16\nk = 3", "[n, k]", "", "[16, 3]", []),  # no size is large
+        ("n = 64", "[]", "", "[]", []),
+    ],
+)
+def test_sizes_of_a_module_are_those_returned_by_name(
+    constants: str, returned: str, model: str, text: str, sizes: list[str]
+) -> None:
+    assert module_sizes(constants, returned, model=model)[::2] == (text, sizes)
+
+
+def test_a_module_has_smaller_candidates_too() -> None:
+    text = "n = 4096\nb = 512\nclass Model:\n    pass\n\ndef get_inputs():\n    return [torch.randn(b, n)]\n"
+    task = PythonText(f"import torch\n{text}".encode(), where="task.py")
+    found, choices = sizes.of_module(task, apart=["Model"], module=["n"])
+    assert [dict(one) for one in found.emulated[:2]] == [{"n": 4096, "b": 256}, {"n": 256, "b": 256}]
+    assert (found.module, found.claimed) == (("n",), {"n": 4096, "b": 512})
+    assert "the first 2 of them alone (n = 4096, b = 256; n = 256, b = 256), which keep every" in choices[1]
 
 
 def test_the_first_candidate_keeps_what_the_kernel_names() -> None:

@@ -144,6 +144,24 @@ def test_a_module_has_the_parameters_of_its_seed(tmp_path: Path) -> None:
     assert task.oracle(ones).equal(torch.relu(weight.double())[None])
 
 
+def test_a_module_is_made_for_the_shape_that_is_computed(tmp_path: Path) -> None:
+    task = module_task(tmp_path)
+    small, as_published = ({"batch_size": 5, "features": size} for size in (8, 24))
+    x, wide = (task.inputs(shape, generator())[0] for shape in (small, as_published))
+    assert (x.shape, wide.shape) == ((5, 8), (5, 24))
+    task.at(small)
+    assert same_shape(task.reference(x), x) and same_shape(task.oracle(x), x)
+    with pytest.raises(RuntimeError, match="size of tensor"):
+        task.reference(wide)
+    task.at(as_published)
+    assert same_shape(task.reference(wide), wide)
+    assert task.work(small) < task.work(as_published)
+
+
+def same_shape(result: object, x: torch.Tensor) -> bool:
+    return isinstance(result, torch.Tensor) and result.shape == x.shape
+
+
 def test_sizes_that_follow_from_a_constant_follow_it(tmp_path: Path) -> None:
     module = ImportedFile(file(tmp_path, "rows = 4\ncolumns = rows * 2\n"))
     assert (module.module().columns, module.module({"rows": 8}).columns) == (8, 16)

@@ -87,6 +87,34 @@ def test_sizes_of_which_one_is_taken_from_the_other_stay_apart() -> None:
     assert found == sorted(found, key=lambda one: -one["MOST"])
 
 
+MODULE = {"hidden": 1024, "heads": 16, "batch": 512}
+
+
+@pytest.mark.parametrize(
+    ("shape", "numbers", "kept"),
+    [
+        ({"hidden": 1024, "heads": 16, "batch": 256}, {2}, True),
+        ({"hidden": 256, "heads": 16, "batch": 256}, {2}, False),  # a head has 16 elements in place of 64
+        ({"hidden": 512, "heads": 8, "batch": 256}, {2}, False),  # the residue of the heads differs
+        ({"hidden": 1000, "heads": 16, "batch": 256}, {2}, False),
+    ],
+)
+def test_quotients_of_a_modules_sizes_are_kept(shape: dict[str, int], numbers: set[int], kept: bool) -> None:
+    assert keeps(shape, MODULE, numbers, module=("hidden", "heads")) is kept
+
+
+def test_candidates_have_the_module_as_claimed_first() -> None:
+    claimed = {"batch": 1024, "width": 8192, "out": 32768}
+    found = candidates(claimed, {32}, repeating=["batch"], module=("width", "out"))
+    assert found[0] == {"batch": 256, "width": 8192, "out": 32768}
+    assert found[1] == {"batch": 256, "width": 256, "out": 1024}, "the quotient of the two sizes is kept"
+    assert all(keeps(one, claimed, {32}, module=("width", "out")) for one in found[:2])
+    assert found[-1]["out"] % found[-1]["width"] == 0
+    found = candidates(MODULE, {2}, repeating=["batch"], module=("hidden", "heads"))
+    assert found[0] == {"hidden": 1024, "heads": 16, "batch": 256}
+    assert all(one["hidden"] % one["heads"] == 0 for one in found)
+
+
 def test_a_shape_that_the_claim_states_counts_whoever_chose_the_small_ones() -> None:
     shapes = Shapes(claimed={"n": 4096}, others=({"n": 7},), emulated=({"n": 33}, {"n": 256}, {"n": 512}))
     assert [scope_of({"n": n}, shapes, {1024}) for n in (4096, 7, 33)] == ["claimed", "stated", "stated"]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+from collections.abc import Mapping
 from functools import cached_property
 from pathlib import Path
 from typing import Any
@@ -85,13 +86,17 @@ class PythonSource:
         plain = [node for node in ast.walk(self._tree) if isinstance(node, ast.Import)]
         return [*((one.name, node.lineno) for node in plain for one in node.names), *self._imported.values()]
 
-    def constant_result(self, function: str) -> Any:
-        """Return the value of a top-level function of one `return` of constants. Raises Unsupported for another one."""
+    def constant_result(self, function: str, sizes: Mapping[str, int] | None = None) -> Any:
+        """Return the value of a top-level function of one `return` of constants and of parameters that have a default;
+        `sizes` replace those. Raises Unsupported for another one."""
         for node in self._tree.body:
             if isinstance(node, ast.FunctionDef) and node.name == function:
                 body = [each for each in node.body if not _is_docstring(each)]
                 if len(body) == 1 and isinstance(body[0], ast.Return) and body[0].value is not None:
-                    return _constant(body[0].value, self._constants, what=f"{function}()")
+                    constants, taken, given = Constants(self._tree), node.args.args, sizes or {}
+                    for one, default in zip(reversed(taken), reversed(node.args.defaults), strict=False):
+                        constants.bound[one.arg] = ast.Constant(given[one.arg]) if one.arg in given else default
+                    return _constant(body[0].value, constants, what=f"{function}()")
                 raise Unsupported(f"{function}() of more than one statement", line=node.lineno)
         return []
 
@@ -188,8 +193,9 @@ def kept(folder: Path, name: str, data: bytes) -> Path:
     return folder / name
 
 
-def init_inputs(source: Path) -> tuple[Any, ...]:
-    """Return the constant result of `get_init_inputs` in the claim's reference, without running it; empty without one.
+def init_inputs(source: Path, sizes: Mapping[str, int] | None = None) -> tuple[Any, ...]:
+    """Return the result of `get_init_inputs` in the claim's reference for those sizes of a module, without running it;
+    empty without one.
 
     A source's own `get_init_inputs` does not count: it may choose a smaller problem.
 
@@ -197,4 +203,4 @@ def init_inputs(source: Path) -> tuple[Any, ...]:
         Unsupported: the function is not one `return` of constants.
     """
     reference = source.with_name("reference.py")
-    return tuple(PythonSource(reference.read_text(encoding="utf-8")).constant_result("get_init_inputs"))
+    return tuple(PythonSource(reference.read_text(encoding="utf-8")).constant_result("get_init_inputs", sizes))

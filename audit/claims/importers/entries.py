@@ -140,15 +140,16 @@ def reference_py(reference: Reference) -> str:
 
 
 def _module(options: Options) -> str:
-    """`file`; `init_inputs`, the constants that `get_init_inputs` of the task returns; `fixed`, its sizes; `tied`,
-    places of tuples that change with a size."""
+    """`file`; `init_inputs`, the text of what `get_init_inputs` of the task returns, made of constants and of the names
+    in `sizes`; `fixed`, sizes for all shapes; `tied`, places of tuples that change with a size."""
     fixed = "".join(f", {name}={shown(options[name])}" for name in ("fixed", "tied") if options.get(name))
+    sizes = ", ".join(f"{name}: int = {size}" for name, size in options["sizes"].items())
     return f'''TASK = ModuleTask(ORIGINAL / {shown(options["file"])}{fixed})
 
 
-def get_init_inputs() -> list[Any]:
-    """What the modules are made with, as constants: the build stage reads this and runs nothing."""
-    return {shown(list(options["init_inputs"]), 4)}
+def get_init_inputs({sizes}) -> list[Any]:
+    """What the modules are made with: the build stage reads this and runs nothing."""
+    return {options["init_inputs"]}
 
 '''
 

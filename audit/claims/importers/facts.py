@@ -107,13 +107,14 @@ class Tolerance:
 
 @dataclass(frozen=True)
 class Shapes:
-    """Named sizes; `emulated` is empty where none can be proposed, `emulated_by` names their author. Raises BadInput: a
-    size larger than a claim can have."""
+    """Named sizes; `emulated` is empty where none can be proposed, `emulated_by` names their author, `module` the sizes
+    that a module is made with. Raises BadInput: a size larger than a claim can have."""
 
     claimed: Mapping[str, int]
     others: tuple[Mapping[str, int], ...] = ()
     emulated: tuple[Mapping[str, int], ...] = ()
     emulated_by: Literal["claim", "importer"] = "claim"
+    module: tuple[str, ...] = ()
 
     def __post_init__(self) -> None:
         for shape in (self.claimed, *self.others, *self.emulated):

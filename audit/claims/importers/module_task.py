@@ -3,18 +3,21 @@
 from __future__ import annotations
 
 import ast
+import copy
 import re
-from collections.abc import Iterable, Mapping
-from dataclasses import replace
+from collections.abc import Collection, Iterable, Mapping
+from dataclasses import dataclass, replace
 
-from audit.claims.importers import facts, sizes
+from audit.claims.importers import entries, facts, sizes
 from audit.claims.python_text import MODEL, PythonText
 
 TOLERANCE = facts.Tolerance(
     1e-2, f"KernelBench's own: allclose with atol = rtol = 1e-2 for float32 in v0 and v0.1 (1e-4 later); {facts.RMS}"
 )
 MADE_BEFORE = ("Model", "get_init_inputs")
-"""Top-level names that must not depend on a size: the module is made before a shape is chosen."""
+"""Top-level names that must not depend on a size, but for those that `get_init_inputs` returns by name."""
+LEAST_LARGE = 17
+"""A size of a module below this is not made smaller, see `audit.claims.shapes.counting`."""
 TASK, SOLUTION = "task.py", "solution.py"
 NO_INPUTS = facts.essential(
     "the task has no get_inputs that makes any, so its evaluation makes them in a way of its own",
@@ -80,15 +83,16 @@ def _with_task(
     task = published = PythonText(stated.data, where=stated.published_as)
     replaced = {name: size for name, size in shape if name in task.integers}
     task = task.with_integers(replaced) if replaced else task
-    shapes, choices = sizes.of_module(task, apart=MADE_BEFORE, sources=[solution])
+    module = made_with(task)
+    shapes, choices = sizes.of_module(task, apart=MADE_BEFORE, module=module.sizes, sources=[solution])
     tied = sizes.tied(published, shapes.claimed, apart=MADE_BEFORE)
-    init_inputs = _init_inputs(task)
-    fixed = {name: size for name, size in replaced.items() if name not in shapes.claimed}
+    inputs = {*shapes.claimed} - {*shapes.module}
+    fixed = {name: size for name, size in replaced.items() if name not in inputs}
     made = task.returned("get_inputs")
     without = "get_inputs" not in task.functions or (made is not None and task.value(made) == [])
     missing = [
         *([NO_INPUTS] if without else [] if shapes.emulated else [facts.NO_SHAPE]),
-        *([] if init_inputs is not None else [NO_INIT]),
+        *([] if module.values is not None else [NO_INIT]),
         facts.NO_COST,
     ]
     return replace(
@@ -97,7 +101,7 @@ def _with_task(
         dtype=task.dtype_of("get_inputs"),
         originals=(*claim.originals, facts.Original(TASK, stated.data, stated.published_as)),
         reference=facts.Reference(
-            "module", {"file": TASK, "init_inputs": init_inputs or [], "fixed": fixed, "tied": tied}
+            "module", {"file": TASK, "init_inputs": module.text, "sizes": module.named, "fixed": fixed, "tied": tied}
         ),
         shapes=shapes,
         choices=(
@@ -114,10 +118,58 @@ def _tied(of: tuple[str, Mapping[int, str]]) -> str:
     return f"{name}: changes {numbers}, which another input has alone"
 
 
-def _init_inputs(task: PythonText) -> list[object] | None:
-    """Return the result of `get_init_inputs`; None where constants do not decide it."""
-    if "get_init_inputs" not in task.functions:
-        return []
+@dataclass(frozen=True)
+class _Made:
+    """What `get_init_inputs` of a task returns.
+
+    Attributes:
+        values: the result; None where constants do not decide it.
+        text: the result as an expression of the names in `named`.
+        named: the constants in it, with their values; empty where no smaller module can be made.
+        sizes: those that a smaller module is made with: the class does not read them itself.
+    """
+
+    values: list[object] | None
+    text: str
+    named: Mapping[str, int]
+    sizes: Collection[str]
+
+
+def made_with(task: PythonText) -> _Made:
+    """Return it; a smaller module can be made where the result names every whole number above 1."""
     returned = task.returned("get_init_inputs")
-    value = None if returned is None else task.value(returned)
-    return value if isinstance(value, list) else None
+    values = [] if "get_init_inputs" not in task.functions else None if returned is None else task.value(returned)
+    as_published = _Made(values if isinstance(values, list) else None, entries.shown(values or [], 4), {}, ())
+    if returned is None or as_published.values is None:
+        return as_published
+    expanded = _Expanded(task)
+    text = ast.unparse(expanded.visit(copy.deepcopy(returned)))
+    named = {name: task.integers[name] for name in expanded.names}
+    read = task.reached(task.classes["Model"]) if "Model" in task.classes else set[str]()
+    sizes = [name for name, size in named.items() if size > 1 and name not in read]
+    large = any(named[name] >= LEAST_LARGE for name in sizes)
+    return _Made(as_published.values, text, named, sizes) if large and expanded.plain else as_published
+
+
+class _Expanded(ast.NodeTransformer):
+    """Replaces names by what they are bound to, but for whole numbers, which are `names` then; `plain` unless another
+    whole number above 1 stands there."""
+
+    def __init__(self, task: PythonText) -> None:
+        self.names: list[str] = []
+        self.plain = True
+        self._task = task
+
+    def visit_Name(self, node: ast.Name) -> ast.expr:
+        """Return the name of a whole number, or what the name is bound to."""
+        if node.id not in self._task.integers:
+            bound: ast.expr = self.visit(copy.deepcopy(self._task.bound(node.id)))
+            return bound
+        self.names += [] if node.id in self.names else [node.id]
+        self.plain &= entries.plain_name(node.id)
+        return node
+
+    def visit_Constant(self, node: ast.Constant) -> ast.expr:
+        """Return the constant as it is."""
+        self.plain &= type(node.value) is not int or node.value <= 1
+        return node

@@ -8,7 +8,7 @@ from collections.abc import Collection, Iterable, Mapping
 
 from audit.claims.importers.facts import Shapes
 from audit.claims.python_text import PythonText
-from audit.claims.shapes.counting import candidates
+from audit.claims.shapes.counting import candidates, keeps
 from audit.claims.shapes.numbers import demanded, named
 from audit.review.python_tree import last_name, names_in
 
@@ -22,7 +22,12 @@ MAKERS = ("randn", "rand", "zeros", "ones", "empty", "full", "randint")
 
 
 def of_module(
-    task: PythonText, *, apart: Iterable[str] = (), made_with: Iterable[str] = (), sources: Iterable[str] = ()
+    task: PythonText,
+    *,
+    apart: Iterable[str] = (),
+    made_with: Iterable[str] = (),
+    module: Collection[str] = (),
+    sources: Iterable[str] = (),
 ) -> tuple[Shapes, list[str]]:
     """Return the shapes of a task with `get_inputs` and constants, and what was chosen, in words.
 
@@ -32,23 +37,25 @@ def of_module(
     Args:
         apart: top-level names that must not depend on a size.
         made_with: functions whose constants are sizes too: those of parameters, which no call there makes visible.
+        module: constants that are sizes of a module too, which is made for each shape.
         sources: texts of the claimed kernel, whose numbers say which smaller shapes count for the claim.
     """
     maker = task.functions.get("get_inputs")
     if maker is None:
         return Shapes(claimed={}), []
-    fixed = {name for one in apart for name in _needed(task, one)}
-    made = {name for one in made_with for name in _needed(task, one)}
+    fixed = {name for one in apart for name in _needed(task, one)} - {*module}
+    made = {name for one in made_with for name in _needed(task, one)} | {*module}
     sizes = {name: value for name, value in task.integers.items() if name in (task.reached(maker) | made) - fixed}
     calls = [node for node in ast.walk(maker) if isinstance(node, ast.Call) and last_name(node.func) in MAKERS]
     if not sizes:
         elements = _counted(task, calls, {})
         small = elements is not None and elements <= MOST_AS_PUBLISHED
         return (Shapes(PLAIN, emulated=(PLAIN,)), []) if small else _as_claimed(PLAIN)
-    found, choices = smaller(sizes, sources=sources, repeating=_leading(calls, sizes), above=_above(task, sizes))
+    repeating, above = _leading(calls, sizes), _above(task, sizes)
+    found, choices = smaller(sizes, sources=sources, repeating=repeating, above=above, module=module)
     if any((_counted(task, calls, shape) or 0) <= MOST_AS_PUBLISHED for shape in found.emulated):
         return found, choices
-    return _as_claimed(sizes)
+    return _as_claimed(sizes, module=module)
 
 
 def tied(task: PythonText, sizes: Collection[str], *, apart: Iterable[str]) -> dict[str, dict[int, str]]:
@@ -72,10 +79,10 @@ def tied(task: PythonText, sizes: Collection[str], *, apart: Iterable[str]) -> d
     return found
 
 
-def _as_claimed(sizes: Mapping[str, int]) -> tuple[Shapes, list[str]]:
+def _as_claimed(sizes: Mapping[str, int], *, module: Iterable[str] = ()) -> tuple[Shapes, list[str]]:
     """Return the claimed shape as the only one, where none is proposed that is smaller."""
     choice = "shapes.emulated: the claimed one, too large to be done in time there; --shape NAME=SIZE gives another"
-    return Shapes(sizes, emulated=(sizes,), emulated_by="importer"), [choice]
+    return Shapes(sizes, emulated=(sizes,), emulated_by="importer", module=tuple(module)), [choice]
 
 
 def smaller(
@@ -84,6 +91,7 @@ def smaller(
     sources: Iterable[str] = (),
     repeating: Collection[str] | None = None,
     above: Collection[tuple[str, str]] = (),
+    module: Collection[str] = (),
 ) -> tuple[Shapes, list[str]]:
     """Return the sizes as claimed, and candidates for the emulated device, see `counting.candidates`.
 
@@ -91,16 +99,19 @@ def smaller(
     """
     numbers = named(sources)
     batch = [name for name in sizes if name.lower().startswith(REPEATING)] if repeating is None else repeating
-    found = tuple(candidates(sizes, numbers, repeating=batch, demanded=demanded(sources), above=above))
+    needed = demanded(sources)
+    found = tuple(candidates(sizes, numbers, repeating=batch, demanded=needed, above=above, module=module))
     choices = []
     if len(found) > 1 or found[0] != dict(sizes):
-        first = ", ".join(f"{name} = {size}" for name, size in found[0].items())
+        counting = [one for one in found if keeps(one, sizes, numbers, module=module)]
+        shown = "; ".join(", ".join(f"{name} = {size}" for name, size in one.items()) for one in counting)
+        at, keep = ("first of them", "keeps") if len(counting) == 1 else (f"first {len(counting)} of them", "keep")
         choices = [
             f"shapes.emulated: {len(found)} candidates for the emulated device; it runs the first whose work fits it",
-            f"shapes.emulated: a failure counts for the claim at the first of them alone ({first}), which keeps every "
+            f"shapes.emulated: a failure counts for the claim at the {at} alone ({shown}), which {keep} every "
             "size's residue modulo 256 and its divisors in common with the numbers of the source",
         ]
-    return Shapes(claimed=dict(sizes), emulated=found, emulated_by="importer"), choices
+    return Shapes(claimed=dict(sizes), emulated=found, emulated_by="importer", module=tuple(module)), choices
 
 
 def _above(task: PythonText, sizes: Mapping[str, int]) -> list[tuple[str, str]]:

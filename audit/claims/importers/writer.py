@@ -161,6 +161,7 @@ def _shapes(imported: Imported) -> str:
     if shapes.emulated:
         keys["emulated"] = f"[{', '.join(map(_sizes, shapes.emulated))}]"
         keys |= {"emulated_by": quoted(shapes.emulated_by)} if shapes.emulated_by != "claim" else {}
+        keys |= {"module": f"[{', '.join(map(quoted, shapes.module))}]"} if shapes.module else {}
         return _table("[shapes]", keys)
     return _table("[shapes]", keys) + f"\n# emulated = [{_sizes(shapes.claimed)}]"
 

@@ -51,7 +51,7 @@ def scope_of(shape: Sizes, shapes: Shapes, numbers: Collection[int]) -> Scope:
 
 def kept_of(shape: Sizes, shapes: Shapes, numbers: Collection[int]) -> list[Shape]:
     """Return the shapes of the claim that a smaller one `keeps`, the claimed one first."""
-    return [one for one in (shapes.claimed, *shapes.others) if keeps(shape, one, numbers)]
+    return [one for one in (shapes.claimed, *shapes.others) if keeps(shape, one, numbers, module=shapes.module)]
 
 
 def counts(shape: Sizes, shapes: Shapes, numbers: Collection[int]) -> bool:
@@ -59,20 +59,32 @@ def counts(shape: Sizes, shapes: Shapes, numbers: Collection[int]) -> bool:
     return scope_of(shape, shapes, numbers) != "other"
 
 
-def keeps(shape: Sizes, claimed: Sizes, numbers: Collection[int]) -> bool:
+def keeps(shape: Sizes, claimed: Sizes, numbers: Collection[int], *, module: Collection[str] = ()) -> bool:
     """Return whether a smaller shape has what the source can tell apart in common with the claimed one.
 
     Every size has the same residue modulo RESIDUE, every divisor in common with a number of the source, and lies on
-    the same side of each such number. Products of sizes keep their divisors with them.
+    the same side of each such number. Products of sizes keep their divisors with them. So does each quotient of two
+    sizes of a module, such as the width of an attention head.
     """
     if set(shape) != set(claimed):
         return False
-    return all(
-        0 < size <= claimed[name]
-        and (claimed[name] - size) % _step(claimed[name], numbers) == 0
-        and size >= _threshold(claimed[name], numbers)
-        for name, size in shape.items()
-    )
+    pairs = [(shape[name], size) for name, size in claimed.items()]
+    quotients = _quotients(claimed, module)
+    pairs += [(shape[one] // shape[other], claimed[one] // claimed[other]) for one, other in quotients]
+    whole = all(shape[one] % shape[other] == 0 for one, other in quotients)
+    return whole and all(_kept(size, of, numbers) for size, of in pairs)
+
+
+def _kept(size: int, claimed: int, numbers: Collection[int]) -> bool:
+    alike = 0 < size <= claimed and (claimed - size) % _step(claimed, numbers) == 0
+    return alike and size >= _threshold(claimed, numbers)
+
+
+def _quotients(claimed: Sizes, module: Collection[str]) -> list[tuple[str, str]]:
+    """Return the pairs of sizes of a module of which the second, larger than 1, divides the first; small ones first."""
+    names = sorted((name for name in claimed if name in module), key=lambda name: claimed[name])
+    return [(one, other) for one in names for other in names
+            if one != other and claimed[other] > 1 and claimed[one] % claimed[other] == 0]  # fmt: skip
 
 
 def smallest(claimed: Sizes, numbers: Collection[int]) -> Shape:
@@ -87,6 +99,7 @@ def candidates(
     repeating: Collection[str] = (),
     demanded: Demanded = NOTHING,
     above: Collection[tuple[str, str]] = (),
+    module: Collection[str] = (),
 ) -> list[Shape]:
     """Return shapes for a device that can run few elements, the most faithful first, each smaller than the one before.
 
@@ -95,11 +108,19 @@ def candidates(
         repeating: sizes that only repeat the work, as a batch does: they are made smaller first.
         demanded: what checks of the sources demand of sizes: the source refuses a shape without it.
         above: pairs of sizes of which the first stays above the second: the task takes one from the other.
+        module: sizes that a module is made with, which the first shape has as claimed.
     """
-    found = [smallest(claimed, numbers)]
+    least = smallest(claimed, numbers)
     for larger, other in above:
-        step, lowest = _step(claimed[larger], numbers), max(found[0][other] + 1, found[0][larger])
-        found[0][larger] = min(claimed[larger], _smallest(claimed[larger], step, lowest))
+        step, lowest = _step(claimed[larger], numbers), max(least[other] + 1, least[larger])
+        least[larger] = min(claimed[larger], _smallest(claimed[larger], step, lowest))
+    for one, other in _quotients(claimed, module):
+        quotient = claimed[one] // claimed[other]
+        if least[other] == claimed[other]:
+            quotient = smallest({one: quotient}, numbers)[one]
+        least[one] = min(claimed[one], max(least[one], quotient * least[other]))
+    found = [{**least, **{name: claimed[name] for name in module}}]
+    found += [least] if least != found[0] else []
     batch, others = (tuple(name for name in claimed if (name in repeating) == first) for first in (True, False))
     for names, moduli in ((batch, (*COARSER, *FEW)), (others, COARSER)):
         for modulus in moduli:
@@ -108,6 +129,8 @@ def candidates(
             for larger, other in above:
                 lowest = _coarse(claimed[larger], modulus, demanded, max(shape[other] + 1, shape[larger]))
                 shape[larger] = min(found[-1][larger], lowest)
+            for one, other in _quotients(claimed, module):
+                shape[one] = min(found[-1][one], -(-shape[one] // shape[other]) * shape[other])
             found += [shape] if shape != found[-1] else []
     return _spread(found)
 

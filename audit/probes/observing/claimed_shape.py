@@ -10,6 +10,7 @@ import re
 import tempfile
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from itertools import groupby
 from pathlib import Path
 from threading import Lock
 from typing import Any, NamedTuple
@@ -59,10 +60,14 @@ class Launched:
         return next((launch for launch in self.launches if launch["refused"]), None)
 
 
-class Described(NamedTuple):
-    """The file of a shape's arguments without values, the bytes of those with values, and whether all are fractions."""
+Arguments = tuple[Shape, Path]
+"""A shape and a file of its arguments."""
 
-    file: Path
+
+class Described(NamedTuple):
+    """A shape's arguments without values, the bytes of those with values, and whether all are fractions."""
+
+    arguments: Arguments
     bytes: int
     fractions: bool
 
@@ -111,8 +116,8 @@ def launched(target: Target, shapes: Sequence[Shape]) -> list[Launched]:
     keys = [(target.variant.name, target.built.note.optimisation, str(shape)) for shape in shapes]
     new = [pair for pair in zip(keys, shapes, strict=True) if pair[0] not in known]
     if new:
-        files = [one.file for one in _described(target, [shape for _, shape in new])]
-        for (key, shape), (event, _) in zip(new, _asked(target, files, {"blocks": 0}), strict=True):
+        asked = [one.arguments for one in _described(target, [shape for _, shape in new])]
+        for (key, shape), (event, _) in zip(new, _asked(target, asked, {"blocks": 0}), strict=True):
             tensors = only_tensors(event["returned"])
             known[key] = Launched(shape, event["raised"], event["launches"], event["reports"], tensors)
     found = [known[key] for key in keys]
@@ -125,16 +130,15 @@ def launched(target: Target, shapes: Sequence[Shape]) -> list[Launched]:
 
 def compiled(target: Target, *, compute_capability: int) -> list[dict[str, Any]]:
     """Return Triton's refusals of kernels launched at the claimed shape, as reports. Raises as `launched`."""
-    files = [one.file for one in _described(target, [target.claim.shapes.claimed])]
-    drawn = {"blocks": 0, "compute_capability": compute_capability}
-    ((event, _),) = _asked(target, files, drawn, compiles=True)
+    asked = [one.arguments for one in _described(target, [target.claim.shapes.claimed])]
+    ((event, _),) = _asked(target, asked, {"blocks": 0, "compute_capability": compute_capability}, compiles=True)
     return [one for one in event["reports"] if one["kind"] == REFUSED]
 
 
 def shares_results(target: Target, calls: int) -> bool:
     """Return whether two of `calls` calls at the claimed shape return the same memory. Raises as `launched`."""
-    files = [one.file for one in _described(target, [needed(target)])]
-    ((event, _),) = _asked(target, files, {"blocks": 0}, calls=calls)
+    asked = [one.arguments for one in _described(target, [needed(target)])]
+    ((event, _),) = _asked(target, asked, {"blocks": 0}, calls=calls)
     return bool(event["shared"])
 
 
@@ -146,7 +150,7 @@ def parts(
     drawn: dict[str, float] = {"blocks": blocks, "sparing": sparing, "seed": case.seed}
     if most_s is not None:
         drawn["kernel_seconds"] = most_s
-    ((event, folder),) = _asked(target, [case.inputs], drawn, mode=mode)
+    ((event, folder),) = _asked(target, [(case.shape, case.inputs)], drawn, mode=mode)
     return event, Call(event, folder / "0.bin", target.violations)
 
 
@@ -158,7 +162,7 @@ def without_values(target: Target, *, blocks: int, most_s: float) -> tuple[dict[
     if claimed.bytes <= MOST_BYTES or not claimed.fractions:
         return None
     drawn = {"blocks": blocks, "sparing": True, "seed": target.seed, "kernel_seconds": most_s}
-    (smaller, _), (event, _) = _asked(target, [asked.file, claimed.file], drawn, described=True)
+    (smaller, _), (event, _) = _asked(target, [asked.arguments, claimed.arguments], drawn, described=True)
     return smaller, event
 
 
@@ -233,8 +237,7 @@ def _described(target: Target, shapes: Sequence[Shape]) -> list[Described]:
             ended: dict[str, Any] = {"raised": f"{reply.ending}: {reply.detail}", "bytes": 0, "fractions": False}
             for index, shape in enumerate(new):
                 result = reply.events[index] if reply.finished else ended
-                file = folder / f"{index}.described.pt"
-                made = Described(file, result["bytes"], result["fractions"])
+                made = Described((shape, folder / f"{index}.described.pt"), result["bytes"], result["fractions"])
                 known.described[str(shape)] = result["raised"] or made
         found = [known.described[str(shape)] for shape in shapes]
     if raised := next((one for one in found if isinstance(one, str)), None):
@@ -247,9 +250,17 @@ def _of(target: Target) -> _Known:
         return _known.setdefault(target.references, _Known())
 
 
-def _asked(  # noqa: PLR0913
+def _asked(
+    target: Target, arguments: Sequence[Arguments], drawn: Mapping[str, float], **how: Any
+) -> list[tuple[dict[str, Any], Path]]:
+    """Return an event for each file with the folder of its outputs, from one process for all that share a module."""
+    runs = groupby(arguments, key=lambda one: [one[0].get(name) for name in target.claim.shapes.module])
+    return [found for _, run in runs for found in _of_one_module(target, [*run], drawn, **how)]
+
+
+def _of_one_module(  # noqa: PLR0913
     target: Target,
-    files: Sequence[Path],
+    arguments: Sequence[Arguments],
     drawn: Mapping[str, float],
     *,
     mode: Mode = PLAIN,
@@ -258,12 +269,12 @@ def _asked(  # noqa: PLR0913
     described: bool = False,
 ) -> list[tuple[dict[str, Any], Path]]:
     """Return the events of one process, each with the folder of its outputs."""
-    known, limit_s = _of(target), target.built.limit_s
+    known, limit_s, files = _of(target), target.built.limit_s, [file for _, file in arguments]
     late, asked = f"a call of that size within {limit_s:g} s", [(target.variant.name, str(file)) for file in files]
     if not known.slow.isdisjoint(asked):
         raise Unsupported(late)
     folder = Path(tempfile.mkdtemp(prefix=f"{target.variant.name}-", dir=target.folder))
-    settings = target.built.settings(**mode._asdict())
+    settings = target.settings(mode, arguments[0][0])
     assert isinstance(settings, EmulatedSettings | EmulatedPythonSettings)  # `needed` refuses a GPU
     configuration = settings.configuration.model_copy(update=drawn)
     request = requests.Launches(

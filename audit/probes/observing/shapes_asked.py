@@ -47,7 +47,8 @@ def of(folder: ClaimFolder, device: AuditDevice, workers: Workers, numbers: Coll
     """
     claim, shapes, on_gpu = folder.claim, device.shapes(folder.claim), device.describe().kind == "cuda"
     if on_gpu and claim.shapes.emulated_by == "importer":
-        known = zip(claim.shapes.emulated, _work(folder, claim.shapes.emulated, workers, most=ANY_WORK), strict=True)
+        alike = tuple(filter(claim.shapes.has_the_module_of, claim.shapes.emulated))
+        known = zip(alike, _work(folder, alike, workers, most=ANY_WORK), strict=True)
         smaller = next((shape for shape, work in known if work is not None), None)
         one_more = smaller and smaller not in shapes and scope_of(smaller, claim.shapes, numbers) != "other"
         return (smaller, *shapes) if smaller and one_more else shapes

@@ -11,8 +11,9 @@ from pathlib import Path
 from typing import Any, TypeVar
 
 from audit.build.device import BuiltVariant
-from audit.build.settings import EmulatedPythonSettings, EmulatedSettings
-from audit.model import Claim, Tolerance, Variant
+from audit.build.python.source import init_inputs
+from audit.build.settings import DeviceSettings, EmulatedPythonSettings, EmulatedSettings
+from audit.model import Claim, Shape, Tolerance, Variant
 from audit.model.errors import AuditError
 from audit.probes.concluding.compare import Comparison, Scale, ShareMap, compare, wrong_map
 from audit.probes.observing.called import (
@@ -225,7 +226,7 @@ class Target:
         alone = fresh and self.variant.role not in SHARES and not self.is_reference
         shared = None if modes[0].check or alone else self.shared
         needs_reference = any(step["run"] in ("reference", "plant") for step in steps)
-        settings = [self.built.settings(**mode._asdict()) for mode in modes]
+        settings = [self.settings(mode, cases[0].shape) for mode in modes]
         request = requests.Session(
             limit_s=self._limit_s(steps, modes),
             device=settings[0],
@@ -237,6 +238,7 @@ class Target:
             folder=self.folder,
             output_bytes=tuple(case.output_bytes for case in cases),
             steps=tuple(requests.Step.model_validate(step) for step in steps),
+            shape=cases[0].shape,
         )
         reply, folder = self._asked(request, shared=shared)
         if reply.ending == "protocol violation":
@@ -249,6 +251,15 @@ class Target:
             done = f"{reply.ending} after {len(calls)} of {len(steps)} calls"
             refuse_limits(calls)
             raise SessionBroken(f"{whose}: {done}: {reply.detail}")
+
+    def settings(self, mode: Mode, shape: Shape) -> DeviceSettings:
+        """Return the build's settings in a mode, with what a `ModelNew` is made with at that shape."""
+        settings = self.built.settings(**mode._asdict())
+        sizes = {name: shape[name] for name in self.claim.shapes.module if name in shape}
+        if not sizes or not isinstance(settings, EmulatedPythonSettings):
+            return settings
+        made_with = init_inputs(self.reference.with_name(self.variant.file), sizes)
+        return settings.model_copy(update={"init_inputs": list(made_with)})
 
     def _limit_s(self, steps: Sequence[Step], modes: Sequence[Mode]) -> float:
         """Return the limit of the device, or more where a plain call in these modes is known to take long; checked

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from functools import cached_property
 from types import ModuleType
 from typing import Any
@@ -24,6 +24,12 @@ MOST_DRAWN = 1 << 26
 Outputs = tuple[torch.Tensor, ...]
 _Held = tuple[list[Any], dict[str, Outputs]]
 """Arguments, and their results by kind."""
+
+
+def compute_at(shape: Mapping[str, int], reference: ModuleType) -> None:
+    """Have an imported task compute for that shape, see `Task.at`."""
+    if (task := getattr(reference, "TASK", None)) is not None:
+        task.at(shape)
 
 
 class Problem(DrawnArguments):
@@ -148,13 +154,18 @@ class Problem(DrawnArguments):
 
     def _right(self, values: list[Any]) -> Outputs:
         def compute(uploaded: list[Any]) -> Outputs:
+            compute_at(self.shape, self.reference)
             with self._tie_breaks:
                 return _outputs(self.reference.oracle(*uploaded), torch.float64)
 
         return self._once(values, "oracle", compute)
 
     def _own(self, values: list[Any]) -> Outputs:
-        return self._once(values, "eager", lambda uploaded: _outputs(self.reference.reference(*uploaded)))
+        def compute(uploaded: list[Any]) -> Outputs:
+            compute_at(self.shape, self.reference)
+            return _outputs(self.reference.reference(*uploaded))
+
+        return self._once(values, "eager", compute)
 
     def _joined(self, outputs: Outputs, units: Sequence[float] = ()) -> torch.Tensor:
         if len(outputs) == 1:

@@ -116,6 +116,7 @@ class Session(Request):
         output_bytes: the sizes of the right outputs, for each case.
         steps: the calls.
         modes: configurations of an emulated device that steps select.
+        shape: that of the cases, for the reference.
     """
 
     kind: Literal["session"] = "session"
@@ -126,6 +127,7 @@ class Session(Request):
     output_bytes: tuple[tuple[int, ...], ...]
     steps: tuple[Step, ...]
     modes: tuple[Configuration, ...] = ()
+    shape: Sizes | None = None
 
 
 class Launches(Request):

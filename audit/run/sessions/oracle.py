@@ -37,7 +37,7 @@ from audit.run.inputs.changes import (
     whole_numbers,
 )
 from audit.run.inputs.discriminating import OWN, Discriminator, graded_inputs
-from audit.run.inputs.problem import Problem
+from audit.run.inputs.problem import Problem, compute_at
 from audit.run.inputs.transforms import (
     DISTRIBUTIONS,
     extreme_bytes,
@@ -49,17 +49,20 @@ from audit.run.inputs.transforms import (
 )
 from audit.run.messages import requests
 from audit.run.messages.results import Writer
+from audit.run.references.imported_file import Sizes
 from audit.run.references.work import counted, weighed
 from audit.run.sessions.launches import write_described
 
 
-def load_reference(path: str | Path) -> ModuleType:
-    """Return the claim's `reference.py` as a module."""
+def load_reference(path: str | Path, *, shape: Sizes | None = None) -> ModuleType:
+    """Return the claim's `reference.py` as a module; an imported task computes for that shape, see `Task.at`."""
     spec = importlib.util.spec_from_file_location("claim_reference", path)
     if spec is None or spec.loader is None:
         raise ImportError(f"{path}: cannot be imported")
     module = importlib.util.module_from_spec(spec)
     spec.loader.exec_module(module)
+    if shape is not None:
+        compute_at(shape, module)
     return module
 
 

@@ -94,7 +94,7 @@ def _of_the_reference(request: Session) -> dict[str, Function]:
     """Load the reference where a step needs it; in other sessions claimed code does not find it in its process."""
     if request.reference is None or not any(step.run in ("reference", "plant") for step in request.steps):
         return {}
-    reference = load_reference(request.reference).reference
+    reference = load_reference(request.reference, shape=request.shape).reference
     return {"reference": reference, "plant": planted(reference)}
 
 
