@@ -44,6 +44,8 @@ QUICK = "quick"
 """The order forward, in which the clocks of a claim's host code stand still between calls."""
 STALE, STALE_READ = "stale", "stale-read"
 """How the names of orders start in which volatile reads give old values, and the kind of the report of such a read."""
+TUNED = "tuned"
+"""How the names of orders start that are the order forward with another configuration of `triton.autotune`."""
 NO_BLOCKS = "none"
 """The order of threads and blocks in which no block runs: a right result is then not the kernel's."""
 
@@ -73,6 +75,7 @@ class Configuration(Frozen):
         sparing: leave blocks of a grid of few threads out too.
         stale: one of `emulated.runtime.STALE`.
         still_clock: let the clocks of the claim's host code go on by 100 ns a reading alone.
+        tuned: the number of the configuration that functions under `triton.autotune` take.
     """
 
     allocator: str = "plain"
@@ -89,6 +92,7 @@ class Configuration(Frozen):
     sparing: bool = False
     stale: str = "none"
     still_clock: bool = False
+    tuned: int = 0
 
 
 class Built(Frozen):

@@ -15,7 +15,7 @@ from audit.measure import median_ms
 from audit.measure.comparison import TIMED_OUTPUTS
 from audit.model import Claim, Finding, Measurement, Record, Rung, Variant
 from audit.model.record import RungState
-from audit.probes import PROBES, claimed_blocks
+from audit.probes import PROBES, claimed_blocks, configurations
 from audit.probes.concluding import answer
 from audit.probes.observing import own_reference
 from audit.review import reach
@@ -52,8 +52,15 @@ def deciding_about(findings: Iterable[Finding], target: str | None) -> list[Find
 
 
 def configurations_left(findings: Iterable[Finding]) -> list[tuple[str, int]]:
-    """Return the functions under `triton.autotune` that ran with the first of several configurations alone, and how
-    many they have: nothing is tuned where nothing is timed."""
+    """Return the functions under `triton.autotune` not asked with every configuration, and how many they have."""
+    known = list(findings)
+    asked = (one.evidence for one in known if one.probe == configurations.NAME)
+    return [] if any(map(configurations.asked_all, asked)) else _not_tuned(known)
+
+
+def _not_tuned(findings: Iterable[Finding]) -> list[tuple[str, int]]:
+    """Return the functions under `triton.autotune` that took the first of several configurations, and how many they
+    have: nothing is tuned where nothing is timed."""
     ran = next((one for one in findings if one.probe == KERNELS), None)
     tuned = objects(ran.evidence.get("tuned")) if ran and not ran.evidence.get("timed") else []
     counts = [(str(one["kernel"]), one["of"]) for one in tuned]
@@ -136,6 +143,8 @@ def missing(findings: Iterable[Finding]) -> list[str]:
         silent = [one for one in silent if one.claimed or one.probe not in OPTIONAL]  # asked of those blocks
     if first := next((one for one in silent if one.probe == "contract"), None):
         silent = [one for one in silent if one is first or not _repeats(one, first)]
+    if _not_tuned(known):
+        silent += [one for one in known if one.probe == configurations.NAME and one.outcome == "fail"]
     entries = [f"{one.probe}: {one.summary}" for one in silent]
     return sorted(unanswered + entries, key=lambda text: OWN_REFERENCE not in text)
 

@@ -11,6 +11,7 @@ from audit.probes import (
     builds_agree,
     claimed_blocks,
     claimed_launches,
+    configurations,
     contract,
     coverage,
     current_stream,
@@ -74,7 +75,7 @@ NEEDS: dict[str, Callable[[Target], Iterator[Need]]] = {
 }
 """The plain calls that probes need, which one session makes for all of them; a probe makes its other calls itself."""
 
-OF_THE_CLAIM: dict[str, Probe] = {sweep.NAME: sweep}
+OF_THE_CLAIM: dict[str, Probe] = {configurations.NAME: configurations, sweep.NAME: sweep}
 """Probes of the claimed kernel alone, asked last: no finding fails a kernel, and no error blocks a verdict."""
 
 CONCLUSIONS: dict[str, Callable[[Observed], Answer]] = {

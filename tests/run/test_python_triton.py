@@ -105,7 +105,7 @@ SUMS = "tl.atomic_add(y + index, 2 * tl.load(x + index, mask=index < n), mask=in
 
 
 @pytest.mark.parametrize(
-    ("reset", "first"), [("", 6.0), (", reset_to_zero=['y']", 2.0), (", restore_value=['y']", 2.0)]
+    ("reset", "first"), [("", 4.0), (", reset_to_zero=['y']", 2.0), (", restore_value=['y']", 2.0)]
 )
 def test_what_a_trial_of_the_autotuner_adds_stays_unless_it_is_reset(
     workers: Workers, tmp_path: Path, reset: str, first: float

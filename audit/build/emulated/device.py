@@ -19,6 +19,7 @@ from audit.build.settings import (
     NO_BLOCKS,
     QUICK,
     STALE,
+    TUNED,
     Configuration,
     EmulatedPythonSettings,
     EmulatedSettings,
@@ -95,6 +96,8 @@ def in_order(order: str) -> dict[str, Any]:
     if order == QUICK:
         return {**in_order("forward"), "still_clock": True}
     name, _, number = order.partition(" ")
+    if name == TUNED:
+        return {**in_order("forward"), "tuned": int(number)}
     if name == STALE:
         return {**in_order("forward"), "stale": number}
     blocks = "forward" if name == "lockstep" else name

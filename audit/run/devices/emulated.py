@@ -120,7 +120,7 @@ class EmulatedPython(Emulated):
         super().behave(configuration)
         self._clocks.still = configuration.still_clock
         if isinstance(self._triton, Interpreted):
-            self._triton.configuration = configuration
+            self._triton.behave(configuration)
 
     def tuned(self) -> list[dict[str, Any]]:
         """See `SessionDevice`."""

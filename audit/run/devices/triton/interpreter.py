@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import inspect
 import itertools
 import math
 import os
 import random
 import sys
 from collections.abc import Callable, Sequence
+from contextlib import suppress
 from types import SimpleNamespace
 from typing import Any
 
@@ -37,13 +39,28 @@ class AllRun(Exception):
     """Every program of a launch that is to run has run."""
 
 
+class _Configurations:
+    """Leaves one configuration of those that the source's own `early_config_prune` leaves, by its number."""
+
+    def __init__(self, every: list[Any], own: Callable[..., list[Any]] | None, number: int) -> None:
+        self.left, self.number, self._own = every, number, own
+
+    def __call__(self, every: list[Any], *arguments: Any, **named: Any) -> list[Any]:
+        """Return it; of all where the source's own function leaves none, or needs what is not here."""
+        self.left = every
+        if self._own is not None:
+            with suppress(Exception):
+                self.left = self._own(every, *arguments, **named) or every
+        return [self.left[self.number % len(self.left)]]
+
+
 class Interpreted:
     """Triton's interpreter in this process. Must be created before the first import of triton.
 
     Args:
         source: the file whose lines are reported.
         runtime: the emulated device's, where a program counts as a block of one thread.
-        configuration: the device's, whose order of blocks is the order of programs; it may be replaced between calls.
+        configuration: the device's, whose order of blocks is the order of programs; see `behave`.
 
     Attributes:
         kernels: the names of all kernels launched so far.
@@ -58,7 +75,7 @@ class Interpreted:
         from triton.runtime import interpreter
 
         self.kernels: set[str] = set()
-        self._tuners: list[Any] = []
+        self._tuners: list[tuple[Any, _Configurations]] = []
         self.configuration = configuration
         self._source, self._runtime = source, runtime
         self._order: list[int] = []
@@ -72,9 +89,17 @@ class Interpreted:
         triton.runtime.driver.set_active(driver.driver(configuration.compute_capability))
         interpreter.InterpretedFunction.run = driver.ahead(interpreter.InterpretedFunction.run)
 
+    def behave(self, configuration: Configuration) -> None:
+        """Replace the configuration of the device, also that of the autotuners."""
+        self.configuration = configuration
+        for tuner, configurations in self._tuners:
+            if configurations.number != configuration.tuned:
+                configurations.number = configuration.tuned
+                tuner.cache.clear()
+
     def tuned(self) -> list[dict[str, Any]]:
         """Return the configurations taken; see `tuned.taken`."""
-        return taken(self._tuners)
+        return taken([(tuner, len(configurations.left)) for tuner, configurations in self._tuners])
 
     def failures(self) -> list[dict[str, Any]]:
         """Return and clear the reports of launches that raised and of open lanes; the runtime lists the others."""
@@ -82,7 +107,7 @@ class Interpreted:
         return reports
 
     def _tuned(self, autotune: Callable[..., Any]) -> Callable[..., Any]:
-        """Return Triton's autotuner with the first configuration alone and trials of it before the first call.
+        """Return Triton's autotuner with one configuration alone and trials of it before the first call.
 
         The time of a trial says nothing here. Its writes to memory stay for the first call, as on a GPU.
         """
@@ -97,11 +122,14 @@ class Interpreted:
             return [0.0, 0.0, 0.0]
 
         def tuned(configs: list[Any], *args: Any, **named: Any) -> Any:
-            given = {name: value for name, value in named.items() if name not in TIMING_OPTIONS}
-            decorate = autotune(configs[:1] * min(len(configs), 2), *args, do_bench=tried, **given)
+            given = inspect.signature(autotune).bind(configs, *args, **named).arguments
+            own = (given.get("prune_configs_by") or {}).get("early_config_prune")
+            kept = {name: value for name, value in given.items() if name not in TIMING_OPTIONS}
+            chosen = _Configurations(configs, own, self.configuration.tuned)
+            decorate = autotune(**kept, do_bench=tried, prune_configs_by={"early_config_prune": chosen})
 
             def decorated(function: Any) -> Any:
-                self._tuners.append((tuner := decorate(function), len(configs)))
+                self._tuners.append((tuner := decorate(function), chosen))
                 return tuner
 
             return decorated
