@@ -99,14 +99,14 @@ class PythonText:
         node = self.functions.get(function)
         found = [each for each in ast.walk(node) if isinstance(each, ast.Return)] if node else []
         value = found[0].value if len(found) == 1 else None
-        return value if node is not None and value is not None and _free(value) <= _free(node) else None
+        return value if node is not None and value is not None and free_names(value) <= free_names(node) else None
 
     def reached(self, node: ast.AST) -> set[str]:
         """Return the top-level names that a node needs, directly or through other names."""
         seen: set[str] = set()
         queue: list[ast.AST] = [node]
         while queue:
-            for name in _free(queue.pop()) - seen:
+            for name in free_names(queue.pop()) - seen:
                 if name in self._holders:
                     seen.add(name)
                     queue += self._holders[name]
@@ -184,11 +184,11 @@ def _stored(node: ast.AST) -> set[str]:
     return {each.id for each in ast.walk(node) if isinstance(each, ast.Name) and not isinstance(each.ctx, ast.Load)}
 
 
-def _free(node: ast.AST) -> set[str]:
+def free_names(node: ast.AST) -> set[str]:
     """Return the names that a node takes from around it, without those that its own functions bind."""
     if isinstance(node, ast.Name):
         return {node.id} if isinstance(node.ctx, ast.Load) else set()
-    inside = {name for child in ast.iter_child_nodes(node) for name in _free(child)}
+    inside = {name for child in ast.iter_child_nodes(node) for name in free_names(child)}
     if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda):
         given = {each.arg for each in ast.walk(node.args) if isinstance(each, ast.arg)}
         of_module = {name for each in ast.walk(node) if isinstance(each, ast.Global) for name in each.names}

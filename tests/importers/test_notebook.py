@@ -185,3 +185,72 @@ def test_outputs_of_any_shape_are_read_past(outputs: Any, tmp_path: Path) -> Non
     document["cells"][-1]["outputs"] = outputs
     found = importers.read([published.write(tmp_path, claim__ipynb=document)], given=Given())
     assert (found.auditable, found.figures) == (True, ())
+
+
+WRAPPER = """def load_cuda(cuda_src, cpp_src, funcs, opt=True):
+    return load_inline('ext', cuda_sources=[cuda_src], cpp_sources=[cpp_src], functions=funcs,
+                       extra_cuda_cflags=['-O2'] if opt else [])"""
+BEGIN = "begin = r'''\n#define PLACED 1\n'''"
+
+
+def chapters(folder: Path, row: int) -> Imported:
+    """Two chapters that bind the same names."""
+    other = f"{KERNEL.replace('scale', 'other')}{RETURNING.replace('scale<', 'other<').replace('scaled', 'raised')}"
+    return notebook(
+        folder, HEAD, WRAPPER, BEGIN,
+        f"src = begin + r'''{KERNEL}'''\nsrc += r'''{RETURNING}'''\ncpp = '{DECLARED}'",
+        "module = load_cuda(src, cpp, ['scaled'])",
+        "a, w = torch.randn(4096, 24), torch.randn(24)\nx = a.contiguous().cuda()\nweights = w.cuda()",
+        "print((module.scaled(x, weights) - torch.relu(a * w)).abs().max())",
+        f"src = begin + r'''{other}'''\ncpp = '{DECLARED.replace('scaled', 'raised')}'",
+        "module = load_cuda(src, cpp, ['raised'], opt=False)\nf = getattr(module, 'raised')",
+        "n = 512\nx = torch.ones(n, 24).cuda()",
+        "assert torch.isclose(f(x, weights), torch.relu(x * weights), rtol=1e-3).all()",
+        row=row, tolerance=1e-4,
+    )  # fmt: skip
+
+
+def test_chapters_that_bind_the_same_names(tmp_path: Path) -> None:
+    first, second = chapters(tmp_path / "1", 4), chapters(tmp_path / "2", 8)
+    assert first.auditable and second.auditable, (first.missing, second.missing)
+    assert first.originals[0].data == f"\n#define PLACED 1\n{KERNEL}{RETURNING}".encode(), (
+        "put together from three texts"
+    )
+    assert (first.flags, second.flags) == (("-O2",), ())
+    assert "def reference(x, weights):\n    return torch.relu(x * weights)" in task_of(first), (
+        "a and w are x and weights"
+    )
+    assert "size_4096 = 4096\n" in task_of(first) and "torch.randn(size_4096, size_24)" in task_of(first)
+    assert first.shapes is not None and dict(first.shapes.claimed) == {"size_24": 24, "size_4096": 4096}
+    assert "_EXTENSION.raised" in second.claimed.data.decode() if second.claimed else False
+    assert "torch.ones(n, size_24)" in task_of(second)
+    assert second.shapes is not None and dict(second.shapes.claimed)["n"] == 512
+
+
+def test_a_comparison_within_a_function_that_takes_nothing(tmp_path: Path) -> None:
+    found = notebook(
+        tmp_path, HEAD, f"cuda = r'''{KERNEL + RETURNING}'''\ncpp = '{DECLARED}'",
+        "ext = load_inline(name='k', cpp_sources=cpp, cuda_sources=cuda, functions=['scaled'])",
+        "def check(rows=300):\n    x = torch.randn(rows, 24, device='cuda')\n    w = torch.randn(24, device='cuda')\n"
+        "    assert torch.allclose(ext.scaled(x, w), torch.relu(x * w), rtol=1e-3)\n    return True\n\ncheck()",
+    )  # fmt: skip
+    assert found.auditable, found.missing
+    assert found.shapes is not None and dict(found.shapes.claimed) == {"rows": 300, "size_24": 24}
+    assert "return torch.relu(x * w)" in task_of(found)
+
+
+def test_the_line_to_type_names_the_cell(tmp_path: Path) -> None:
+    cells = [
+        HEAD,
+        f"a = '''{CU}'''",
+        "ext = load_inline('k', '', a)",
+        INPUTS,
+        "print(ext.forward(x, w) - torch.relu(x * w))",
+    ]
+    document = published.notebook(
+        [("code", cell) for cell in [*cells, "print(abs(ext.forward(x, w) - torch.relu(x * w)))"]]
+    )
+    source = published.write(tmp_path / "s", claim__ipynb=document) / "claim.ipynb"
+    found = importers.read([source], given=Given(row=2))
+    said = importers.lines(found, tmp_path / "c", [source], ["--row", "2"])
+    assert said[-1] == f"  to type: audit import {source} --row 2 --to {tmp_path / 'c'}_2 --tolerance 1e-3"

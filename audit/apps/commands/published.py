@@ -59,7 +59,9 @@ def import_claim(  # noqa: PLR0913  # one argument an option
     given = Given(row, pair, unit, gpu, tolerance, _ratios(claimed), sizes(shape), tuple(flags.split()))
     imported = importers.read(source, given=given, format_=format_)
     folder = writer.write(imported, to)
-    terminal.say(*importers.lines(imported, folder, source))
+    chosen = {"--row": row, "--select": select, "--format": format_}
+    typed = [word for name, value in chosen.items() if value is not None for word in (name, str(value))]
+    terminal.say(*importers.lines(imported, folder, source, typed))
     return 0 if imported.auditable else INCOMPLETE
 
 

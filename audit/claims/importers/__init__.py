@@ -108,8 +108,9 @@ def sniff(material: Material) -> str:
     return found
 
 
-def lines(imported: Imported, folder: Path, sources: Sequence[Path] = ()) -> list[str]:
-    """Return a line for each thing found, concluded, chosen and missing, and the line to type next."""
+def lines(imported: Imported, folder: Path, sources: Sequence[Path] = (), typed: Sequence[str] = ()) -> list[str]:
+    """Return a line for each thing found, concluded, chosen and missing, and the line to type next; `typed` are the
+    options that chose the source."""
     said = [f"{imported.provenance}: {imported.format} -> {folder}"]
     said += [f"  rejected: {one}" for one in imported.rejected]
     said += [f"  original/{one.file}: {len(one.data):,} bytes, sha256 {one.sha256[:16]}…" for one in imported.originals]
@@ -122,7 +123,7 @@ def lines(imported: Imported, folder: Path, sources: Sequence[Path] = ()) -> lis
     said += [f"  MISSING, no audit without it: {one}" for one in imported.missing if one.essential]
     if imported.auditable:
         return [*said, f"  next: {shlex.join(('audit', 'run', str(folder)))} --device emulated"]
-    line = _to_type(imported, sources, folder)
+    line = _to_type(imported, [*map(str, sources), *typed], folder)
     return [*said, f"  to type: {line}"] if line else said
 
 
@@ -170,11 +171,11 @@ def _figure(text: str, ratio: float, given: Given) -> Figure:
     return Figure("the baseline", value, "ratio", published.gpu_named(gpu), GIVEN, by="the user", shape=shape)
 
 
-def _to_type(imported: Imported, sources: Sequence[Path], folder: Path) -> str | None:
+def _to_type(imported: Imported, sources: Sequence[str], folder: Path) -> str | None:
     """Return the line that supplies all that is missing, with example values; None where no options do."""
     keys = [one.key for one in imported.missing if one.essential]
     options = dict.fromkeys(SHOWN[key] for key in keys if key in SHOWN)
-    typed = shlex.join(("audit", "import", *map(str, sources), "--to", f"{folder}_2"))
+    typed = shlex.join(("audit", "import", *sources, "--to", f"{folder}_2"))
     return f"{typed} {' '.join(options)}" if keys and {*keys} <= {*SHOWN} else None
 
 

@@ -13,8 +13,10 @@ from typing import Any
 
 from audit.claims.importers import entries, facts, module_task, sizes
 from audit.claims.importers.material import Material
+from audit.claims.importers.notebook_builds import TIMED, Compared, Extension, build_of, called, calls, compared
 from audit.claims.importers.notebook_cells import CudaText, cells, cuda_texts, printed
-from audit.claims.importers.notebook_script import COMPARED, TIMED, Extension, Script, build_of, task_text
+from audit.claims.importers.notebook_script import Script
+from audit.claims.importers.notebook_task import task_text
 from audit.claims.python_text import PythonText
 from audit.model.errors import BadInput
 from audit.model.untrusted import checked_text
@@ -44,9 +46,10 @@ def read(material: Material, given: facts.Given) -> facts.Imported:
         raise BadInput(f"{material.where}: {len(names)} notebooks; name one")
     several = cells(material.documents[names[0]], where=names[0])
     text = _chosen(cuda_texts(several), given, names[0])
-    data = _bytes(text, names[0])
     script = Script(several)
-    built = build_of(text, script.built())
+    built = build_of(text, script)
+    text = _whole(text, built, script)
+    data = _bytes(text, names[0])
     name = module_task.named_after(PurePath(names[0]).name)
     figures, lacking = printed(material.documents[names[0]], given)
     claim = facts.Imported(
@@ -59,7 +62,7 @@ def read(material: Material, given: facts.Given) -> facts.Imported:
             facts.Original("kernel.cu", data, f"{names[0]} cell {text.cell}, {text.name}"),
             facts.Original("notebook.ipynb", material.files[names[0]].read_bytes(), names[0]),
         ),
-        steps=tuple(f"cell {cell}: {' '.join(ast.unparse(call).split())[:160]}" for cell, call in script.calls(TIMED)),
+        steps=tuple(_step(script, place, call) for place, call in calls(script, TIMED)),
         missing=(facts.NO_COST,),
     ).with_figures(figures, lacking)
     claim = _with_kernel(claim, text, built, script)
@@ -91,42 +94,50 @@ def _bytes(text: CudaText, where: str) -> bytes:
     return data
 
 
+def _whole(text: CudaText, built: Extension | None, script: Script) -> CudaText:
+    """Return the text that is built, which may be put together from several."""
+    parts = [] if built is None else built.texts("cuda_sources", script)
+    return replace(text, text="\n".join(parts)) if any(text.text in one for one in parts) else text
+
+
+def _step(script: Script, place: int, call: ast.Call) -> str:
+    return f"cell {script.statements[place].cell.number}: {' '.join(ast.unparse(call).split())[:160]}"
+
+
 def _with_kernel(claim: facts.Imported, text: CudaText, built: Extension | None, script: Script) -> facts.Imported:
     """Return the claim with its kernel: the text if it binds its functions, else the call that builds it."""
     bound = entries.bound(text.text)
-    called = script.called(built) if built is not None else None
-    flags = _texts(built.argument("extra_cuda_cflags")) if built is not None else []
+    call = called(built, script) if built is not None else None
+    flags = built.texts("extra_cuda_cflags", script) if built is not None else []
     claim = replace(claim, flags=tuple(flags))
     technique = f"the CUDA text of cell {text.cell} as published"
     if bound:
-        entry = called.function if called is not None and called.function in bound else bound[0]
+        entry = call.function if call is not None and call.function in bound else bound[0]
         return replace(claim, claimed=facts.Claimed("claimed.cu", text.text.encode(), entry, technique))
-    functions = _texts(built.argument("functions")) if built is not None and built.inline else []
+    functions = built.texts("functions", script) if built is not None and built.inline else []
     if not functions or built is None:
         return claim.lacking(_NO_BINDING)
-    cpp = built.argument("cpp_sources", 1)
-    declared = "\n".join(_texts(script.resolved(cpp))) if cpp is not None else ""
-    entry = called.function if called is not None and called.function in functions else functions[0]
+    entry = call.function if call is not None and call.function in functions else functions[0]
+    declared = "\n".join(built.texts("cpp_sources", script))
+    if not declared and entries.HEADER in text.text:
+        data = entries.with_binding(text.text.encode(), entry)
+        return replace(
+            claim, claimed=facts.Claimed("claimed.cu", data, entry, technique, "the binding of its function")
+        )
     data = entries.inline(text.text, cpp=declared, name=claim.name, functions=functions, flags=flags)
     data += f"\n\ndef {entries.ENTRY}(*arguments):\n    return _EXTENSION.{entry}(*arguments)\n".encode()
     added = "the call of load_inline that the notebook makes, and a function that calls what it builds"
     return replace(claim, claimed=facts.Claimed("claimed.py", data, entries.ENTRY, technique, added))
 
 
-def _texts(node: ast.expr | None) -> list[str]:
-    """Return the texts of a constant or of a list of them."""
-    listed = node.elts if isinstance(node, ast.List | ast.Tuple) else [] if node is None else [node]
-    return [one.value for one in listed if isinstance(one, ast.Constant) and isinstance(one.value, str)]
-
-
 def _with_task(claim: facts.Imported, script: Script, built: Extension) -> facts.Imported:
-    called, reference = script.called(built), script.reference(built)
-    tolerance = _tolerance(script)
+    call, found = called(built, script), compared(built, script)
+    tolerance = _tolerance(found)
     claim = claim.lacking(*([] if tolerance else [_NO_TOLERANCE]))
     claim = replace(claim, tolerance=tolerance)
-    if called is None or reference is None:
-        return claim.lacking(_NO_CALL if called is None else _NO_REFERENCE)
-    source = task_text(script, called, reference[1])
+    if call is None or found is None:
+        return claim.lacking(_NO_CALL if call is None else _NO_REFERENCE)
+    source = task_text(script, call, found)
     if source is None:
         return claim.lacking(_NO_CALL)
     where = f"{claim.provenance}, with the statements that its inputs and reference need"
@@ -134,7 +145,7 @@ def _with_task(claim: facts.Imported, script: Script, built: Extension) -> facts
     shapes, choices = sizes.of_module(text, apart=["reference"], sources=[claim.originals[0].data.decode()])
     return replace(
         claim,
-        task=f"what cell {reference[0]} compares the kernel with: {ast.unparse(reference[1])[:200]}",
+        task=f"what cell {_cell(script, found)} compares the kernel with: {ast.unparse(found.reference)[:200]}",
         dtype=text.dtype_of("get_inputs"),
         originals=(*claim.originals, facts.Original(TASK, source.encode(), where)),
         reference=facts.Reference("function", {"file": TASK, "function": "reference"}),
@@ -144,9 +155,13 @@ def _with_task(claim: facts.Imported, script: Script, built: Extension) -> facts
     )
 
 
-def _tolerance(script: Script) -> facts.Tolerance | None:
-    """Return the tolerance of the first comparison; torch.allclose's default where it names none."""
-    _, call = next(script.calls(COMPARED), (0, None))
+def _cell(script: Script, found: Compared) -> int:
+    return script.statements[found.place].cell.number
+
+
+def _tolerance(found: Compared | None) -> facts.Tolerance | None:
+    """Return the tolerance of the comparison; torch.allclose's default where it names none."""
+    call = found.call if found is not None else None
     if call is None:
         return None
     named = next((keyword.value for keyword in call.keywords if keyword.arg == "rtol"), None)
