@@ -9,6 +9,7 @@ from typing import Any
 
 from audit.claims.importers.notebook_cells import KERNEL_MARK, CudaText
 from audit.claims.importers.notebook_script import COMPARED, Script
+from audit.claims.python_text import free_names
 from audit.review.python_tree import last_name
 
 BUILDERS = ("load", "load_inline")
@@ -165,35 +166,43 @@ def _function(node: ast.expr, aliases: Mapping[str, str], script: Script, place:
 
 def compared(one: Extension, script: Script) -> Compared | None:
     """Return the other side of the first comparison of its result, else the other timed expression."""
-    for place, call, sides in _comparisons(script, one.place + 1):
-        resolved = [script.resolved(side, place) for side in sides]
-        ours = [one.place in script.needed(*side) for side in resolved]
-        if sorted(ours) == [False, True]:
-            reference, at = resolved[ours.index(False)]
-            return Compared(at, reference, call)
-    for place, call in calls(script, TIMED):
-        body = call.args[0].body if call.args and isinstance(call.args[0], ast.Lambda) else None
-        if place > one.place and body is not None and one.place not in script.needed(body, place):
-            return Compared(place, body)
+    for found in (_comparisons, _differences):
+        for place, made in script.names_made_of(one.place):
+            for call, sides in found(script.statements[place].node):
+                ours = [not free_names(side).isdisjoint(made) for side in sides]
+                if sorted(ours) == [False, True]:
+                    reference, at = script.resolved(sides[ours.index(False)], place)
+                    return Compared(at, reference, call)
+    for place, made in script.names_made_of(one.place):
+        for call in _calls(script.statements[place].node, *TIMED):
+            body = call.args[0].body if call.args and isinstance(call.args[0], ast.Lambda) else None
+            if body is not None and free_names(body).isdisjoint(made):
+                return Compared(place, body)
     return None
 
 
-def _comparisons(script: Script, first: int) -> Iterator[tuple[int, ast.Call | None, list[ast.expr]]]:
-    """Yield the two sides of each comparison; of a difference too, whose absolute value is taken."""
-    for place, node in script.nodes(first):
-        if isinstance(node, ast.Call) and last_name(node.func) in COMPARED and len(node.args) >= 2:
-            yield place, node, node.args[:2]
-    for place, node in script.nodes(first):
-        if isinstance(node, ast.Call) and last_name(node.func) == "abs":
-            inner = node.func.value if isinstance(node.func, ast.Attribute) and not node.args else None
-            for part in (inner, *node.args):
-                if isinstance(part, ast.BinOp) and isinstance(part.op, ast.Sub):
-                    yield place, None, [part.left, part.right]
+def _comparisons(statement: ast.stmt) -> Iterator[tuple[ast.Call | None, list[ast.expr]]]:
+    """Yield each call that compares, with its two sides."""
+    yield from ((call, call.args[:2]) for call in _calls(statement, *COMPARED) if len(call.args) >= 2)
+
+
+def _differences(statement: ast.stmt) -> Iterator[tuple[ast.Call | None, list[ast.expr]]]:
+    """Yield the two sides of each difference whose absolute value is taken."""
+    for call in _calls(statement, "abs"):
+        inner = [call.func.value] if isinstance(call.func, ast.Attribute) else []
+        for part in (*inner, *call.args):
+            if isinstance(part, ast.BinOp) and isinstance(part.op, ast.Sub):
+                yield None, [part.left, part.right]
+
+
+def _calls(statement: ast.stmt, *names: str) -> Iterator[ast.Call]:
+    for node in ast.walk(statement):
+        if isinstance(node, ast.Call) and last_name(node.func) in names:
+            yield node
 
 
 def calls(script: Script, names: tuple[str, ...]) -> Iterator[tuple[int, ast.Call]]:
     """Yield every call of such a name with its place, name by name."""
     for name in names:
-        for place, node in script.nodes():
-            if isinstance(node, ast.Call) and last_name(node.func) == name:
-                yield place, node
+        for place, statement in enumerate(script.statements):
+            yield from ((place, call) for call in _calls(statement.node, name))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+from bisect import bisect_left
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from functools import cached_property
@@ -14,7 +15,8 @@ from audit.review.python_tree import last_name
 
 COMPARED = ("allclose", "isclose", "assert_close", "assert_allclose", "equal")
 _DEFINED = (ast.FunctionDef, ast.ClassDef, ast.Import, ast.ImportFrom)
-_DEPTH = 8
+_DEPTH, MOST = 8, 64
+"""Names that an expression is followed through, and statements that make the value of one."""
 
 
 @dataclass(frozen=True)
@@ -31,6 +33,11 @@ class Statement:
         """The names that it binds."""
         return bound_by(self.node)
 
+    @cached_property
+    def takes(self) -> set[str]:
+        """The names that it takes from around it."""
+        return free_names(self.node)
+
     @property
     def text(self) -> str:
         """Return it as it stands in its cell."""
@@ -39,8 +46,10 @@ class Statement:
 
     def replaces(self, name: str) -> bool:
         """Return whether nothing of an earlier value of that name is left behind it."""
-        value = self.node.value if isinstance(self.node, ast.Assign | ast.AnnAssign) else None
-        return isinstance(self.node, _DEFINED) or (value is not None and name not in free_names(value))
+        plain = isinstance(self.node, ast.Assign) or (
+            isinstance(self.node, ast.AnnAssign) and self.node.value is not None
+        )
+        return isinstance(self.node, _DEFINED) or (plain and name not in self.takes)
 
 
 class Script:
@@ -49,7 +58,10 @@ class Script:
     def __init__(self, several: list[Cell]) -> None:
         trees = [(cell, node) for cell in several if cell.tree is not None for node in cell.tree.body]
         self.statements = [Statement(cell, *one) for cell, node in trees for one in _as_run(node)]
-        self._known: dict[tuple[str, int], list[int]] = {}
+        self._binding: dict[str, list[int]] = {}
+        for place, statement in enumerate(self.statements):
+            for name in statement.binds:
+                self._binding.setdefault(name, []).append(place)
 
     def nodes(self, first: int = 0) -> Iterator[tuple[int, ast.AST]]:
         """Yield every node from that statement on with its place."""
@@ -58,16 +70,21 @@ class Script:
                 yield place, node
 
     def binding(self, name: str, place: int) -> list[int]:
-        """Return the statements before a place that make the value of a name there, the last first."""
-        if (name, place) not in self._known:
-            found = []
-            for number in range(place - 1, -1, -1):
-                if name in self.statements[number].binds:
-                    found.append(number)
-                    if self.statements[number].replaces(name):
-                        break
-            self._known[name, place] = found
-        return self._known[name, place]
+        """Return the statements before a place that make the value of a name there, the last first; at most `MOST`."""
+        every = self._binding.get(name, [])
+        last = bisect_left(every, place)
+        before = every[max(0, last - MOST) : last][::-1]
+        end = next((at for at, number in enumerate(before) if self.statements[number].replaces(name)), len(before))
+        return before[: end + 1]
+
+    def names_made_of(self, place: int) -> Iterator[tuple[int, set[str]]]:
+        """Yield every later place with the names whose value there depends on what that statement binds."""
+        made = set(self.statements[place].binds)
+        for number, statement in enumerate(self.statements[place + 1 :], start=place + 1):
+            yield number, made
+            depends = not statement.takes.isdisjoint(made)
+            kept = {name for name in statement.binds & made if not statement.replaces(name)}
+            made = (made - statement.binds) | kept | (statement.binds if depends else set())
 
     def needed(self, node: ast.AST, place: int) -> set[int]:
         """Return the statements that an expression at a place needs, through all their bindings."""
