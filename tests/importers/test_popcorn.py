@@ -143,6 +143,26 @@ def test_tests_that_are_all_large_give_smaller_ones(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
+    ("code", "rows"),
+    [
+        ("", [33, 64]),
+        ("if x.shape[0] > 500: pass", [33, 64, 1024]),  # the claimed rows are above it, both small tests are below
+        ("if x.shape[0] > 50: pass", [33, 64]),
+        ("if x.shape[0] > 5000: pass", [33, 64]),  # no case but the claimed one is above it
+    ],
+)
+def test_a_case_above_a_limit_of_the_source_is_run_too(code: str, rows: list[int], tmp_path: Path) -> None:
+    cases = ", ".join(f'{{"rows": {size}, "features": 24, "seed": 1}}' for size in (33, 64, 1024, 2048))
+    task = f'tests: [{cases}]\nbenchmarks: [{{"rows": 8192, "features": 24, "seed": 1}}]\n'
+    submission = f"def custom_kernel(data):\n    x, w = data\n    {code or 'pass'}\n    return (x * w).relu()\n"
+    found = importers.read(
+        [published.write(tmp_path, **(FORMATS["popcorn"] | {"task__yml": task, "submission__py": submission}))]
+    )
+    assert found.shapes is not None
+    assert [shape["rows"] for shape in found.shapes.emulated] == rows
+
+
+@pytest.mark.parametrize(
     ("cases", "largest"),
     [
         ("tests: [{rows: 33, features: 24, seed: 7}]\nbenchmarks: [{rows: 64, features: 24, seed: 54352}]", 54352),

@@ -16,6 +16,8 @@ from audit.claims.importers import entries, published, sizes
 from audit.claims.importers.facts import UP_TO, Original, Shapes, Tolerance
 from audit.claims.importers.material import Material
 from audit.claims.python_text import PythonText
+from audit.claims.shapes.counting import beyond_limits
+from audit.claims.shapes.numbers import named
 from audit.model import python_text
 from audit.model.errors import BadInput
 from audit.review.python_constants import Constants, NotConstant
@@ -36,6 +38,9 @@ SAME_DTYPE = {"allclose", "isclose", "assert_close", "equal"}
 EXACT, CLOSE = ("verbose_allequal",), ("verbose_allclose", "allclose", "assert_close")
 _LARGEST = "shapes.claimed: the largest benchmark of task.yml, since the leaderboard ranks all of them together"
 _SMALLEST = "shapes.emulated: the smallest tests of task.yml"
+_LIMITS = "shapes.emulated: and the smallest case above the same numbers of the source as the claimed one"
+MOST_ELEMENTS = 1 << 20
+"""The product of a further case's sizes."""
 Sizes = dict[str, int]
 
 
@@ -83,9 +88,21 @@ def shapes(cases: Cases, source: str) -> tuple[Shapes, list[str]]:
     smallest = sorted(cases.several, key=lambda shape: math.prod(shape.values()))[:2]
     small = tuple(shape for shape in smallest if max(shape.values()) <= LARGEST_TEST)
     if small:
-        return Shapes(cases.claimed, others, small), [*choices, _SMALLEST]
+        above = _beyond_limits(cases, small, source)
+        return Shapes(cases.claimed, others, (*small, *above)), [*choices, _SMALLEST, *([_LIMITS] if above else [])]
     found, more = sizes.smaller(smallest[0], sources=[source])
     return replace(found, claimed=cases.claimed, others=others), [*choices, *more]
+
+
+def _beyond_limits(cases: Cases, small: Sequence[Sizes], source: str) -> list[Sizes]:
+    """Return the smallest case of few elements, but the claimed one, that lies above the same numbers of the source; none
+    where a small one does."""
+    numbers = named([source])
+    few = (one for one in cases.several if one != cases.claimed and math.prod(one.values()) <= MOST_ELEMENTS)
+    above = sorted(
+        (one for one in few if beyond_limits(one, cases.claimed, numbers)), key=lambda one: math.prod(one.values())
+    )
+    return [] if any(one in above for one in small) else above[:1]
 
 
 def _arguments(cases: Any, file: str, key: str) -> Iterator[tuple[Sizes, dict[str, Any]]]:

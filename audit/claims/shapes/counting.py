@@ -87,6 +87,11 @@ def _quotients(claimed: Sizes, module: Collection[str]) -> list[tuple[str, str]]
             if one != other and claimed[other] > 1 and claimed[one] % claimed[other] == 0]  # fmt: skip
 
 
+def beyond_limits(shape: Sizes, claimed: Sizes, numbers: Collection[int]) -> bool:
+    """Return whether every size is above each number of the source that the claimed one is above."""
+    return all(size >= _threshold(claimed[name], numbers) for name, size in shape.items())
+
+
 def smallest(claimed: Sizes, numbers: Collection[int]) -> Shape:
     """Return the smallest shape that `keeps`."""
     return {name: _smallest(size, _step(size, numbers), _threshold(size, numbers)) for name, size in claimed.items()}
