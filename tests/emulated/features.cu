@@ -126,6 +126,18 @@ at::Tensor cooperative_groups_reduce(at::Tensor in) {
   return out;
 }
 
+__global__ void grid_group_kernel(const float* in, float* out, int n, bool together) {
+  cg::grid_group grid = cg::this_grid();
+  if (together) grid.sync();
+  if (grid.dim_blocks().x * blockDim.x * grid.dim_blocks().y != grid.size() || grid.block_rank() >= grid.num_blocks()) return;
+  for (auto i = grid.thread_rank(); i < n; i += grid.size()) out[i] = 2 * in[i];
+}
+at::Tensor grid_group(at::Tensor in, bool together) {
+  auto out = torch::empty_like(in);
+  grid_group_kernel<<<dim3(3, 2), 32>>>(in.data_ptr<float>(), out.data_ptr<float>(), in.numel(), together);
+  return out;
+}
+
 __global__ void wmma_f16_kernel(const half* a, const half* b, float* c, int n) {
   wmma::fragment<wmma::matrix_a, 16, 16, 16, half, wmma::row_major> left;
   wmma::fragment<wmma::matrix_b, 16, 16, 16, half, wmma::col_major> right;
@@ -340,6 +352,7 @@ PYBIND11_MODULE(TORCH_EXTENSION_NAME, m) {
   m.def("half_pairs", &half_pairs);
   m.def("bfloat", &bfloat);
   m.def("cooperative_groups_reduce", &cooperative_groups_reduce);
+  m.def("grid_group", &grid_group);
   m.def("wmma_f16", &wmma_f16);
   m.def("wmma_tf32", &wmma_tf32);
   m.def("histogram", &histogram, py::arg("in"), py::arg("width") = 4);

@@ -37,6 +37,7 @@ FEATURES = {
     "half_pairs": PAIR.replace("SIZE", "64")
     + "got, want = f['half_pairs'](a, b), (a.double() * b.double() + 1).half()",
     "bfloat": "x = torch.randn(50).bfloat16(); got, want = f['bfloat'](x), x.float() * 2",
+    "grid_group": "x = torch.randn(500); got, want = f['grid_group'](x, False), 2 * x",
     "cooperative_groups_reduce": "x = torch.randn(1000); got, want = f['cooperative_groups_reduce'](x), x.sum()[None]",
     "wmma_f16": PAIR.replace("SIZE", "32, 32") + "got, want = f['wmma_f16'](a, b), 2 * (a.float() @ b.float().T)",
     "wmma_tf32": TF32 + "x = torch.randn(2, 32, 32); got, want = f['wmma_tf32'](*x), (t(x[0]) @ t(x[1])).float()",
@@ -96,3 +97,9 @@ def test_a_feature_is_right_in_every_order_at_both_optimisation_levels(name, fea
     for error, reports in some(run(features, _EACH.replace("CASE", FEATURES[name])).values()):
         assert error <= ROUNDED.get(name, 0.0)
         assert {one["kind"] for one in reports} == ({"warp-mask"} if name == "warp_synchronous" else set())
+
+
+def test_the_grid_is_synchronised_in_a_cooperative_launch_alone(features):
+    code = "functions['grid_group'](torch.ones(500), True); answer['found'] = runtime.reports()"
+    (report,) = run(features, code)["found"]
+    assert (report["kind"], "not cooperative" in report["message"]) == ("trap", True)

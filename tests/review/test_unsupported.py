@@ -24,7 +24,7 @@ from tests.review.sample import SAMPLE
         ("float x = tex2D<float>(t, 1, 2);", "textures"),
         ("texture<float, 1> t;", "textures"),
         ("surf2Dwrite(a, s, 1, 2);", "surfaces"),
-        ("cg::grid_group g = cg::this_grid();", "grid-wide synchronisation"),
+        ("auto g = cg::this_multi_grid();", "grid-wide synchronisation"),
         ("cudaLaunchCooperativeKernel(k, g, b, a);", "cooperative launch"),
         ("cudaGraphLaunch(g, s);", "CUDA graphs"),
     ],

@@ -19,6 +19,23 @@ struct thread_block {
 using thread_group = thread_block;
 inline thread_block this_thread_block() { return {}; }
 
+// A cooperative launch, which alone may synchronise the grid, is refused before.
+struct grid_group {
+  static bool is_valid() { return false; }
+  static void sync(int line = __builtin_LINE()) { cuemu_trap("grid-wide synchronisation in a launch that is not cooperative", line); }
+  static unsigned long long block_rank() {
+    return blockIdx.x + static_cast<unsigned long long>(gridDim.x) * (blockIdx.y + gridDim.y * blockIdx.z);
+  }
+  static unsigned long long num_blocks() { return static_cast<unsigned long long>(gridDim.x) * gridDim.y * gridDim.z; }
+  static unsigned long long thread_rank() { return block_rank() * thread_block::num_threads() + cuemu_thread_rank(); }
+  static unsigned long long num_threads() { return num_blocks() * thread_block::num_threads(); }
+  static unsigned long long size() { return num_threads(); }
+  static dim3 block_index() { return blockIdx; }
+  static dim3 dim_blocks() { return gridDim; }
+  static dim3 group_dim() { return gridDim; }
+};
+inline grid_group this_grid() { return {}; }
+
 template <class Group>
 inline void sync(const Group& group, int line = __builtin_LINE()) {
   group.sync(line);
