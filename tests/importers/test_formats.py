@@ -32,7 +32,7 @@ CLAIMED = {
     "popcorn": ("claimed.py", "audited_entry", {"rows": 4096, "features": 24}, 1e-4),
     "flashinfer_bench": ("claimed.py", "audited_entry", {"rows": 4096}, 1e-2),
     "sol_execbench": ("claimed.cu", "forward", {"rows": 4096}, 1e-3),
-    "notebook": ("claimed.cu", "forward", {"rows": 4096, "size_24": 24}, 1e-4),
+    "notebook": ("claimed.cu", "forward", {"rows": 4096}, 1e-4),
     "hugging_face": ("claimed.py", "audited_entry", {"workload": 2}, 1e-2),
     "bare_cu": ("claimed.cu", "forward", {"rows": 4096}, 1e-4),
     "plain_python": ("claimed.py", "kernel", {"rows": 4096}, 1e-4),

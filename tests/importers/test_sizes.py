@@ -60,8 +60,8 @@ def test_sizes_and_what_they_are_made_smaller_to(
     ("constants", "made", "claimed"),
     [
         ("N = int(1e6) + 48577", "torch.randn(N)", sizes.PLAIN),
-        ("n = 16", "torch.randn(n, 2048, 2048)", {"n": 16}),
-        ("", "torch.randn(4096, 4096)", sizes.PLAIN),
+        ("n = 16", "torch.randn(n, 32 * 64, 2048 // 1)", {"n": 16}),
+        ("", "torch.randn(4096 * 4096)", sizes.PLAIN),
     ],
 )
 def test_the_claimed_shape_alone_where_what_is_left_of_the_inputs_is_large(
@@ -70,6 +70,24 @@ def test_the_claimed_shape_alone_where_what_is_left_of_the_inputs_is_large(
     found = shapes_of(constants, made)
     assert (dict(found.claimed), [dict(one) for one in found.emulated]) == (claimed, [claimed])
     assert found.emulated_by == "importer"
+
+
+@pytest.mark.parametrize(
+    ("constants", "made", "claimed", "last"),
+    [
+        ("", "torch.randn(4096, 300, 4)", {"size_300": 300, "size_4096": 4096}, {"size_300": 12, "size_4096": 2}),
+        ("", "torch.zeros((4096, 512)), torch.full((512,), 4096)", {"size_512": 512}, {"size_512": 16}),
+        ("", "torch.randint(0, 1000, (300, 20))", {"size_20": 20, "size_300": 300}, {"size_20": 4, "size_300": 2}),
+        ("n = 512", "torch.randn(n, 24)", {"n": 512}, {"n": 2}),  # no number is large
+        ("n = 512", "torch.randn(n, 4096)", {"n": 512, "size_4096": 4096}, {"n": 2, "size_4096": 16}),
+        ("k = 4096\nn = 512", "torch.randn(n, 4096)", {"n": 512}, {"n": 2}),  # 4096 stands elsewhere too
+    ],
+)
+def test_numbers_in_calls_that_make_tensors_are_sizes(
+    constants: str, made: str, claimed: dict[str, int], last: dict[str, int]
+) -> None:
+    found = shapes_of(constants, made)
+    assert (dict(found.claimed), dict(found.emulated[-1])) == (claimed, last)
 
 
 def test_a_name_that_a_function_binds_for_itself_is_another() -> None:

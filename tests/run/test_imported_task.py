@@ -182,6 +182,16 @@ def test_sizes_that_stand_side_by_side_are_replaced_alone(tmp_path: Path) -> Non
         module.module({"x": 1})
 
 
+def test_numbers_in_calls_follow_a_shape_that_names_them(tmp_path: Path) -> None:
+    text = "import torch\n\ndef reference(x, y):\n    return x @ y\n\n\ndef get_inputs():\n"
+    path = file(tmp_path, f"{text}    return [torch.randn(4096, 512), torch.ones((512, 300))]\n")
+    task = FunctionTask(path, function="reference")
+    made = task.inputs({"size_4096": 5, "size_512": 7}, generator())
+    assert [tuple(one.shape) for one in made] == [(5, 7), (7, 300)]
+    with pytest.raises(LookupError, match="it has: size_4096, size_512, size_300"):
+        task.inputs({"size_64": 5}, generator())
+
+
 def test_seeds_stay_within_those_that_the_task_publishes(tmp_path: Path) -> None:
     path = file(tmp_path, "import torch\n\ndef generate_input(rows, seed):\n    return torch.full((rows,), seed)\n")
 

@@ -147,7 +147,10 @@ def _with_given(imported: Imported, given: Given) -> Imported:
         joined = imported.format == "bare_cu"  # what stands in one file needs no folder of `-I` more
         flags = tuple(flag for flag in given.flags if not (joined and flag.startswith("-I")))
         imported = _supplied(imported, "protocol.flags", value, flags=flags)
-    return _with_shape(imported, given) if given.shape else imported
+    imported = _with_shape(imported, given) if given.shape else imported
+    claimed = dict(imported.shapes.claimed) if imported.shapes else {}
+    filled = (replace(one, shape={**claimed, **one.shape}) if one.shape else one for one in imported.figures)
+    return replace(imported, figures=tuple(filled)) if claimed else imported
 
 
 def _supplied(imported: Imported, key: str, value: str, **changed: Any) -> Imported:

@@ -4,16 +4,15 @@ from __future__ import annotations
 
 import ast
 import textwrap
-from collections.abc import Collection, Iterable
+from collections.abc import Collection
 
 from audit.claims.importers.notebook_builds import Called, Compared
 from audit.claims.importers.notebook_script import Script, Statement
-from audit.claims.importers.sizes import MAKERS
 from audit.claims.python_text import free_names
-from audit.review.python_tree import last_name
 
-HEAD = "# Taken from the notebook by `audit import`: the statements that inputs and reference need, as they stand there"
-LIFTED = ", but for\n# sizes, which have names here.\n"
+HEAD = (
+    "# Taken from the notebook by `audit import`: the statements that inputs and reference need, as they stand there.\n"
+)
 MOVES = ("contiguous", "cuda", "to", "clone", "detach", "cpu")
 """Methods that copy a tensor or leave it as it is."""
 
@@ -23,8 +22,7 @@ def task_text(script: Script, called: Called, compared: Compared) -> str | None:
 
     None where two arguments of the kernel are the same name, or the reference needs more tensors than those arguments.
 
-    Definitions, imports and constants stand at the top level, what makes the arguments in `get_inputs`. Whole numbers
-    that stand in calls such as `torch.randn` alone become constants: sizes need a name.
+    Definitions, imports and constants stand at the top level, what makes the arguments in `get_inputs`.
     """
     names = [one.id if isinstance(one, ast.Name) else f"argument_{place}" for place, one in enumerate(called.arguments)]
     if not names or len(set(names)) < len(names):
@@ -40,48 +38,19 @@ def task_text(script: Script, called: Called, compared: Compared) -> str | None:
     if more or not free_names(reference) <= {*names, *alone} | _unbound(script, reference):
         return None
     top = [one for one in wanted if one.binds <= alone]
-    sizes = _sizes([one.node for one in wanted], [*called.arguments, reference])
-    shown = [_lifted(script.statements[number], sizes) for number in making]
-    constants = [f"{name} = {size}" for size, name in sizes.items()]
-    inputs = textwrap.indent("\n".join(shown), " " * 4)
+    inputs = textwrap.indent("\n".join(_shown(script.statements[number]) for number in making), " " * 4)
     returned, listed = ", ".join(map(ast.unparse, called.arguments)), ", ".join(names)
     return (
-        f"{HEAD}{LIFTED if sizes else '.' + chr(10)}"
-        + "\n".join([*map(_shown, top), *constants])
+        f"{HEAD}"
+        + "\n".join(map(_shown, top))
         + f"\n\n\ndef get_inputs():\n{inputs}\n    return [{returned}]\n"
         + f"\n\ndef reference({listed}):\n    return {ast.unparse(reference)}\n"
     )
 
 
-def _shown(statement: Statement, text: str | None = None) -> str:
+def _shown(statement: Statement) -> str:
     decorators = [f"@{ast.unparse(one)}" for one in getattr(statement.node, "decorator_list", [])]  # stand before it
-    segment = textwrap.dedent(statement.text) if text is None else text
-    return "\n".join([f"# cell {statement.cell.number}", *decorators, segment])
-
-
-def _lifted(statement: Statement, sizes: dict[int, str]) -> str:
-    text = textwrap.dedent(statement.text)
-    if not _makers(statement.node) or not sizes:
-        return _shown(statement)
-    return _shown(statement, ast.unparse(_Named(sizes).visit(ast.parse(text))))
-
-
-def _makers(node: ast.AST) -> list[ast.Call]:
-    """Return the calls that make tensors and take nothing but sizes by position."""
-    calls = (each for each in ast.walk(node) if isinstance(each, ast.Call))
-    return [one for one in calls if last_name(one.func) in {*MAKERS} - {"randint", "full"}]
-
-
-def _sizes(statements: Iterable[ast.AST], others: Iterable[ast.AST]) -> dict[int, str]:
-    """Return names for the whole numbers from 16 on that stand in calls that make tensors alone."""
-    in_makers: set[int] = set()
-    elsewhere = {node.value for one in others for node in ast.walk(one) if isinstance(node, ast.Constant)}
-    for one in statements:
-        dimensions = {id(each) for call in _makers(one) for part in call.args for each in ast.walk(part)}
-        for node in ast.walk(one):
-            if isinstance(node, ast.Constant) and type(node.value) is int:
-                (in_makers if id(node) in dimensions else elsewhere).add(node.value)
-    return {size: f"size_{size}" for size in sorted(in_makers) if size >= 16 and size not in elsewhere}
+    return "\n".join([f"# cell {statement.cell.number}", *decorators, textwrap.dedent(statement.text)])
 
 
 def _same_tensors(script: Script, called: Called, making: Collection[int]) -> dict[str, str]:
@@ -124,27 +93,6 @@ class _Renamed(ast.NodeTransformer):
     def visit_Name(self, node: ast.Name) -> ast.Name:
         """Return the name of the argument."""
         return ast.copy_location(ast.Name(self._names.get(node.id, node.id), node.ctx), node)
-
-
-class _Named(ast.NodeTransformer):
-    """Puts names in the place of sizes within calls that make tensors."""
-
-    def __init__(self, sizes: dict[int, str]) -> None:
-        self._sizes, self._within = sizes, 0
-
-    def visit_Call(self, node: ast.Call) -> ast.AST:
-        """Return the call with its positional sizes named."""
-        makes = node in _makers(node)
-        self._within += makes
-        node.args = [self.visit(one) for one in node.args]
-        self._within -= makes
-        node.func = self.visit(node.func)
-        return node
-
-    def visit_Constant(self, node: ast.Constant) -> ast.AST:
-        """Return the name of a size."""
-        named = self._within and type(node.value) is int and node.value in self._sizes
-        return ast.Name(self._sizes[node.value], ast.Load()) if named else node  # type: ignore[index]
 
 
 def _standing_alone(statements: Collection[Statement]) -> set[str]:

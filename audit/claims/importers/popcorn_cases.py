@@ -15,6 +15,7 @@ from typing import Any
 from audit.claims.importers import entries, published, sizes
 from audit.claims.importers.facts import UP_TO, Original, Shapes, Tolerance
 from audit.claims.importers.material import Material
+from audit.claims.literal_sizes import MAKERS
 from audit.claims.python_text import PythonText
 from audit.claims.shapes.counting import beyond_limits
 from audit.claims.shapes.numbers import named
@@ -95,8 +96,8 @@ def shapes(cases: Cases, source: str) -> tuple[Shapes, list[str]]:
 
 
 def _beyond_limits(cases: Cases, small: Sequence[Sizes], source: str) -> list[Sizes]:
-    """Return the smallest case of few elements, but the claimed one, that lies above the same numbers of the source; none
-    where a small one does."""
+    """Return the smallest case of few elements, but the claimed one, that lies above the same numbers of the source;
+    none where a small one does."""
     numbers = named([source])
     few = (one for one in cases.several if one != cases.claimed and math.prod(one.values()) <= MOST_ELEMENTS)
     above = sorted(
@@ -246,7 +247,7 @@ def _elements(text: PythonText, cases: Cases | None) -> int | None:
     """Return the elements of an input at the claimed shape, where one size is all that every input is made of."""
     maker = text.functions.get(MAKER)
     calls = [node for node in ast.walk(maker) if isinstance(node, ast.Call)] if maker is not None else []
-    made = [call.args for call in calls if last_name(call.func) in sizes.MAKERS and call.args]
+    made = [call.args for call in calls if last_name(call.func) in MAKERS and call.args]
     if cases is None or len(cases.claimed) != 1 or cases.options or not made:
         return None
     ((name, size),) = cases.claimed.items()

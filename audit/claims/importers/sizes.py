@@ -7,10 +7,11 @@ import math
 from collections.abc import Collection, Iterable, Mapping
 
 from audit.claims.importers.facts import Shapes
+from audit.claims.literal_sizes import dimensions, literal_sizes, makers_in, name_of
 from audit.claims.python_text import PythonText
-from audit.claims.shapes.counting import candidates, keeps
+from audit.claims.shapes.counting import RESIDUE, candidates, keeps
 from audit.claims.shapes.numbers import demanded, named
-from audit.review.python_tree import last_name, names_in
+from audit.review.python_tree import names_in
 
 MOST_AS_PUBLISHED = 1 << 20
 """A shape whose inputs have more elements than this is none for the emulated device."""
@@ -18,7 +19,6 @@ PLAIN = {"as_published": 1}
 """The shape of a task without named sizes."""
 REPEATING = ("batch", "rows", "bs")
 """How the names of sizes begin that only repeat the work."""
-MAKERS = ("randn", "rand", "zeros", "ones", "empty", "full", "randint")
 
 
 def of_module(
@@ -32,7 +32,8 @@ def of_module(
     """Return the shapes of a task with `get_inputs` and constants, and what was chosen, in words.
 
     A constant is a size where `get_inputs` needs it, and none of the functions and classes named in `apart` does, since
-    those are made before a shape is chosen.
+    those are made before a shape is chosen. So are numbers in calls there, see `literal_sizes`, where one of them is
+    large or no constant is a size.
 
     Args:
         apart: top-level names that must not depend on a size.
@@ -46,7 +47,10 @@ def of_module(
     fixed = {name for one in apart for name in _needed(task, one)} - {*module}
     made = {name for one in made_with for name in _needed(task, one)} | {*module}
     sizes = {name: value for name, value in task.integers.items() if name in (task.reached(maker) | made) - fixed}
-    calls = [node for node in ast.walk(maker) if isinstance(node, ast.Call) and last_name(node.func) in MAKERS]
+    literals = {name: int(ast.literal_eval(places[0])) for name, places in literal_sizes(task.tree).items()}
+    if not sizes or max(literals.values(), default=0) > RESIDUE:
+        sizes |= literals
+    calls = makers_in(maker)
     if not sizes:
         elements = _counted(task, calls, {})
         small = elements is not None and elements <= MOST_AS_PUBLISHED
@@ -66,9 +70,8 @@ def tied(task: PythonText, sizes: Collection[str], *, apart: Iterable[str]) -> d
     """
     maker = task.functions.get("get_inputs")
     fixed = {name for one in apart for name in _needed(task, one)}
-    calls = [node for node in ast.walk(maker) if isinstance(node, ast.Call)] if maker else []
-    used = [{name for each in _dimensions(one) for name in names_in(each)} for one in calls
-            if last_name(one.func) in MAKERS]  # fmt: skip
+    makers = makers_in(maker) if maker else []
+    used = [{name for each in dimensions(one) for name in names_in(each)} for one in makers]
     found: dict[str, dict[int, str]] = {}
     for name in {one for names in used for one in names} - fixed:
         for place, number in enumerate(value if isinstance(value := task.constant(name), list | tuple) else ()):
@@ -127,9 +130,9 @@ def _leading(calls: Iterable[ast.Call], sizes: Collection[str]) -> list[str]:
     first: set[str] = set()
     later: set[str] = set()
     for call in calls:
-        dimensions = _dimensions(call)
-        first |= {node.id for node in dimensions[:1] if isinstance(node, ast.Name) and len(dimensions) > 1}
-        later |= {each.id for node in dimensions[1:] for each in ast.walk(node) if isinstance(each, ast.Name)}
+        leading, *others = map(_names, dimensions(call)) if dimensions(call) else [set[str]()]
+        first |= leading if others else set()
+        later |= set[str]().union(*others)
     return [name for name in sizes if name in first - later]
 
 
@@ -147,8 +150,9 @@ def _counted(task: PythonText, calls: Iterable[ast.Call], sizes: Mapping[str, in
 def _elements(task: PythonText, call: ast.Call, sizes: Mapping[str, int]) -> int | None:
     """Return the product of a call's positional sizes; None for one that is not plain."""
     total = 1
-    for node in _dimensions(call):
-        value = sizes[node.id] if isinstance(node, ast.Name) and node.id in sizes else task.value(node)
+    for node in dimensions(call):
+        named = sizes.keys() & _names(node) if isinstance(node, ast.Name | ast.Constant) else ()
+        value = sizes[min(named)] if named else task.value(node)
         for size in value if isinstance(value, list) else [value]:
             if type(size) is not int or size <= 0:
                 return None
@@ -156,13 +160,6 @@ def _elements(task: PythonText, call: ast.Call, sizes: Mapping[str, int]) -> int
     return total
 
 
-def _dimensions(call: ast.Call) -> list[ast.expr]:
-    """Return the sizes among a maker's positional arguments."""
-    dimensions = [one for argument in call.args for one in _spread(argument)]
-    return dimensions[2:] if last_name(call.func) == "randint" else dimensions
-
-
-def _spread(node: ast.expr) -> list[ast.expr]:
-    if isinstance(node, ast.Starred):
-        return [node.value]
-    return list(node.elts) if isinstance(node, ast.Tuple | ast.List) else [node]
+def _names(node: ast.expr) -> set[str]:
+    """Return the names in a dimension; that of a number too."""
+    return {name_of(node)} if isinstance(node, ast.Constant) else names_in(node)

@@ -17,6 +17,7 @@ from typing import Any
 import torch
 from torch.overrides import TorchFunctionMode
 
+from audit.claims.literal_sizes import literal_sizes
 from audit.run.references.fake_cuda_tensors import FakeCuda
 
 Sizes = Mapping[str, int]
@@ -29,7 +30,7 @@ _numbers = itertools.count()
 
 
 class ImportedFile:
-    """One file, loaded lazily and once for every choice of sizes.
+    """One file, loaded lazily and once for every choice of sizes: constants, and numbers as of `literal_sizes`.
 
     Args:
         path: the file.
@@ -170,11 +171,16 @@ def _named_modules(files: Mapping[str, Path | None]) -> Iterator[None]:
 
 def _loaded(path: Path, sizes: Sizes, *, name: str, tied: Tied | None = None) -> ModuleType:
     tree = ast.parse(path.read_text(encoding="utf-8"), str(path))
-    constants = _constants(tree)
-    missing = [size for size in sizes if size not in constants]
+    constants, literals = _constants(tree), literal_sizes(tree)
+    missing = [size for size in sizes if size not in constants and size not in literals]
     if missing:
-        raise LookupError(f"{path.name} has no constant {missing[0]}; it has: {', '.join(constants) or 'none'}")
+        known = ", ".join([*constants, *literals]) or "none"
+        raise LookupError(f"{path.name} has no constant {missing[0]}; it has: {known}")
     for size, value in sizes.items():
+        for literal in literals.get(size, ()):
+            literal.value = int(value)
+        if size not in constants:
+            continue
         holder, index = constants[size]
         constant = ast.copy_location(ast.Constant(int(value)), holder)
         if index is None:
