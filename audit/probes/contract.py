@@ -4,7 +4,8 @@ Outputs of one call that share memory are a hint: their values may be right, unt
 
 Dimensions of size 1 tell no elements apart: `[1]` for `[]` is a note, and the values decide. Strides, and a class that
 adds nothing to torch's tensor, such as a module's parameter, are no part of the question. An exception is no failure,
-unless the source's own check of sizes refuses the claimed shape while another shape returns a result.
+unless the source's own check of sizes refuses the claimed shape while another shape returns a result, or no launch of a
+Triton kernel of the source can bind its arguments.
 """
 
 from __future__ import annotations
@@ -17,6 +18,7 @@ from audit.model.errors import AuditError
 from audit.probes import claimed_launches
 from audit.probes.concluding.answer import Answer, Observed, failed, label, passed, skipped
 from audit.probes.concluding.behaviour import faulted
+from audit.probes.concluding.own_kernels import own_kernels
 from audit.probes.observing import claimed_shape, sized
 from audit.probes.observing.called import Call, ProtocolViolated, alike
 from audit.probes.observing.cases import Case
@@ -25,6 +27,11 @@ from audit.probes.observing.target import Target
 NAME = "contract"
 NUMBER, MOST_NUMBERS = re.compile(r"(?<![\w.])[1-9]\d{0,4}(?![\w.])"), 4
 """Sizes in a check of the source."""
+_UNBOUND = re.compile(
+    r"TypeError: (?P<kernel>\w+)\(\) (?:missing \d+ required positional arguments?|got multiple values for argument)"
+)
+BINDER = "dynamic_func"
+"""The function of Triton's that binds the arguments of a compiled kernel, which its messages name."""
 NUMBERS = {"float16", "bfloat16", "float32", "float64", "uint8", "int8", "int16", "int32", "int64"}
 """The dtypes that a check of values alone takes for one another."""
 
@@ -47,7 +54,8 @@ def observe(target: Target) -> Observed:
         if call.raised is None and unusable[index] is None and id(case) not in into
     ]
     values = {"answered": answered} if found or len(usable) < len(pairs) else {}
-    if all(call.raised is not None for _, call in pairs) and (refusal := _refusal(target, pairs)) is not None:
+    all_raised = all(call.raised is not None for _, call in pairs)
+    if all_raised and (refusal := _unbound(target, pairs) or _refusal(target, pairs)) is not None:
         return refusal | values
     if found:  # a defect that fails the kernel comes first
         _, seen = min(found, key=lambda pair: not (pair[0].counts and _fails(pair[1])))
@@ -72,6 +80,8 @@ def conclude(seen: Observed) -> Answer:
     shape = label(seen["shape"])
     if "sharing" in seen:
         return failed(_shared(shape, seen["sharing"]), "hint")
+    if "unbound" in seen:
+        return failed(f"{shape}: the call raised {seen['raised']}: no launch of {seen['unbound']} binds its arguments")
     if "takes" in seen:
         text = f"{shape}, the claimed shape, is refused: {seen['raised']}"
         return failed(f"{text}; {label(seen['takes'])} comes back with a result", line=seen["line"])
@@ -187,6 +197,20 @@ def _got(target: Target, case: Case, call: Call) -> str:
 def _handed(target: Target, call: Call) -> bool:
     """Return whether the result lies in the destination, whose dtype the harness chose."""
     return target.claim.harness.destination in call.event.get("aliases", ())
+
+
+def _unbound(target: Target, pairs: Sequence[tuple[Case, Call]]) -> Observed | None:
+    """Return the evidence that arguments of a launch do not fit the parameters of a Triton kernel of the source, at
+    every shape asked, one that counts among them: Python itself says so on every device."""
+    found = [(case.shape, case.counts, str(call.raised)) for case, call in pairs]
+    if (at_claimed := _raised_at_claimed(target, pairs)) is not None and _UNBOUND.match(at_claimed):
+        found.insert(0, (target.claim.shapes.claimed, True, at_claimed))
+    names = {one["kernel"] if (one := _UNBOUND.match(raised)) else "" for _, _, raised in found}
+    kernels = {*own_kernels(target.reference.parent / target.variant.file), BINDER}
+    counting = next((one for one in found if one[1]), None)
+    if target.is_reference or counting is None or len(names) != 1 or not names <= kernels:
+        return None
+    return {"shape": dict(counting[0]), "raised": counting[2], "unbound": min(names)}
 
 
 def _refusal(target: Target, pairs: Sequence[tuple[Case, Call]]) -> Observed | None:
