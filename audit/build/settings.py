@@ -36,7 +36,7 @@ POISONS = {"poison_nan": POISON_NAN.to_bytes(4, "little"), "poison_number": POIS
 """The memory modes that fill fresh memory with a pattern, on every device."""
 FRESH_SHARED = 0xFFF3FFF3
 """The contents of fresh shared memory: also a NaN, but no pattern of device memory."""
-FILLS = {"nan": FRESH_SHARED, "zero": 0, "large": 0x7A7A7A7A, "negative": 0xFA7AFA7A}
+FILLS = {"nan": FRESH_SHARED, "large": 0x7A7A7A7A, "zero": 0, "negative": 0xFA7AFA7A}
 """Fresh shared memory and inactive lanes hold NaN, zero, or a large number of either sign in every real type."""
 LANE_FILLS = ("large", "negative")
 """The fills of masked elements in Triton; a plain run has zeros."""

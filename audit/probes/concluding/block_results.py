@@ -14,7 +14,7 @@ from audit.model.errors import AuditError, Unsupported
 from audit.probes.concluding.answer import Observed
 from audit.probes.concluding.behaviour import ACROSS_BLOCKS, UNSYNCHRONISED, lanes_interleave
 from audit.probes.concluding.compare import FAR, Comparison, compare
-from audit.probes.concluding.undefined import checked, checking, undefined_beside
+from audit.probes.concluding.undefined import checked, checking, further_fills, undefined_beside
 from audit.probes.observing import block_calls, claimed_shape
 from audit.probes.observing.block_calls import FEWER, WHOLE
 from audit.probes.observing.called import Call, Mode
@@ -110,11 +110,16 @@ def wrong_in_every_order(target: Target, case: Case, *, blocks: int, kept: npt.N
 
 
 def _right_ones(target: Target, case: Case, *, blocks: int, kept: npt.NDArray[np.bool_]) -> Iterator[bool]:
-    """Yield whether the result is right, for each order and fill; True for a call that gives no answer."""
+    """Yield whether the result is right, for each order and fill, see `further_fills`; True for a call that gives no
+    answer."""
     memory, pattern = next(iter(target.built.poisons.items()))
     for order in (*target.built.orders, *target.built.more_orders):
+        calls: list[Call] = []
         for fill in target.built.fills or (None,):
+            if not further_fills(calls):
+                break
             event, call = claimed_shape.parts(target, case, Mode(memory, order, fill), blocks=blocks)
+            calls.append(call)
             if block_calls.why_not(event, case) is not None:
                 yield True
                 continue
