@@ -54,7 +54,7 @@ EVENT: dict[str, Any] = {"raised": None, "reports": [], "shape": [4], "launches"
 def target(tmp_path: Path, source: str, *, cases: tuple[Case, ...] = ()) -> Target:
     (tmp_path / "claimed.cu").write_text(source, encoding="utf-8")
     made = SimpleNamespace(
-        claim=SimpleNamespace(shapes=SimpleNamespace(claimed=SHAPE, emulated_by="claim", others=())),
+        claim=SimpleNamespace(shapes=SimpleNamespace(claimed=SHAPE, emulated_by="claim", others=(), module=())),
         variant=SimpleNamespace(name="claimed", file="claimed.cu"),
         built=SimpleNamespace(tensor_device="cpu", settings=lambda **_: None),
         reference=tmp_path / "reference.py",
@@ -170,14 +170,14 @@ def target_with(folder: Path, workers: Ended) -> Any:
     made.folder, made.workers, made.references, made.violations = folder, workers, References(), []  # type: ignore[misc, assignment]
     made.claim.entry_of, made.claim.harness = lambda _: "forward", Harness()  # type: ignore[method-assign, misc]
     made.built.limit_s = 60.0  # type: ignore[misc]
-    made.built.settings = lambda **_: SETTINGS  # type: ignore[method-assign]
+    made.settings = lambda *_: SETTINGS  # type: ignore[method-assign]
     return made
 
 
 def test_memory_that_this_machine_lacks_is_an_error_that_says_so(tmp_path: Path) -> None:
     made = target_with(tmp_path, Ended("raised", "RuntimeError: std::bad_alloc"))
     with pytest.raises(SessionBroken, match="needs more memory than this machine has"):
-        claimed_shape._asked(made, [tmp_path], {"blocks": 0})
+        claimed_shape._asked(made, [(SHAPE, tmp_path)], {"blocks": 0})
 
 
 def test_host_code_that_does_not_come_back_in_time_is_no_answer_and_is_asked_once(tmp_path: Path) -> None:
@@ -185,7 +185,7 @@ def test_host_code_that_does_not_come_back_in_time_is_no_answer_and_is_asked_onc
     made = target_with(tmp_path, slow)
     for _ in range(2):
         with pytest.raises(Unsupported, match="a call of that size within 60 s"):
-            claimed_shape._asked(made, [tmp_path], {"blocks": 0})
+            claimed_shape._asked(made, [(SHAPE, tmp_path)], {"blocks": 0})
     assert slow.asked == [60.0]
 
 
@@ -248,6 +248,7 @@ def test_a_smaller_shape_that_counts_is_run_whole_where_the_claimed_one_gives_no
     """The importer's first candidate has the residue and the divisors of the claimed size. Nothing follows from inputs
     at which the reference is wrong too."""
     shapes = {"claimed": {"N": 1 << 20}, "emulated_by": "importer", "emulated": ({"N": 4096}, {"N": 8}), "others": ()}
+    shapes["module"] = ()
     made, asked = target(tmp_path, "k<<<1024, 4>>>(x);"), list[int]()
     made.claim.shapes, made.claim.variant = SimpleNamespace(**shapes), [made.variant]  # type: ignore[misc, assignment]
     made.variant.role, made.built.poisons = "claimed", {"first": 0.0, "second": 1.0}  # type: ignore[misc, assignment]
