@@ -27,7 +27,7 @@ from __future__ import annotations
 
 import itertools
 import math
-from collections.abc import Callable, Collection, Mapping
+from collections.abc import Callable, Mapping
 from contextlib import suppress
 from typing import Any, NamedTuple
 
@@ -41,7 +41,7 @@ from audit.probes.concluding.answer import Answer, Observed, failed, grade_besid
 from audit.probes.concluding.behaviour import sentence as behaviour
 from audit.probes.concluding.compare import FAR, few_of_half, sentence, worst_element
 from audit.probes.concluding.undefined import of_blocks
-from audit.probes.distributions import OUTSIDE_HALF, REORDERED, SHIFTED
+from audit.probes.distributions import OUTSIDE_HALF, REORDERED, SHIFTED, SLIGHT, SORTED, of_range
 from audit.probes.observing import block_calls, claimed_shape, launched_alike
 from audit.probes.observing.battery import at_middle, premise
 from audit.probes.observing.block_calls import BLOCKS, FEWER, WHOLE
@@ -171,9 +171,10 @@ def _wrong_at_others(target: Target, cases_of: Callable[..., Mapping[str, Case]]
     for drawn in others:
         with suppress(AuditError, KeyError):
             case = cases_of(target, distribution=drawn)[drawn]
-            again = _with_other_inputs(target, case, blocks=blocks, times=FAR)
-            if _is_wrong(again, case) and _reference_is_right(target, case, times=FAR):
-                return again | {"distribution": drawn}
+            times = max(FAR, SLIGHT / target.relative(case)) if drawn == SORTED else FAR
+            again = _with_other_inputs(target, case, blocks=blocks, times=times) | {"distribution": drawn}
+            if _is_wrong(again, case) and not of_range(again) and _reference_is_right(target, case, times=FAR):
+                return again
     return seen
 
 
@@ -196,10 +197,9 @@ def _reference_is_right(target: Target, case: Case, *, times: float) -> bool:
 
 def _of_whole(target: Target) -> list[str]:
     """Return the distributions of inputs where every block is run."""
-    known: Collection[str] = ()
     with suppress(AuditError):
-        known = at_middle(target)
-    return [STRIDED, *(one for one in OF_WHOLE if one in known)]
+        return [STRIDED, *(one for one in OF_WHOLE if one in at_middle(target))]
+    return [STRIDED]
 
 
 def _with_other_inputs(target: Target, case: Case, *, blocks: int, times: float) -> Observed:

@@ -9,8 +9,9 @@ tolerance. A failure is a hint
 - at a mask with its columns in another order: a kernel may be made for masks that let a first part through;
 - for a result of 16-bit numbers, at numbers a thousand times as large or small, or at fewer than one element in a
   thousand: its intermediate values may be such numbers too, whose roundings remain where they cancel;
-- at shifted numbers, whose differences cancel; as an overflow at numbers a thousand times as large; and as a zero at
-  numbers a thousand times smaller, where the right result is one in half precision too.
+- at shifted numbers, whose differences cancel, and within a twentieth of the result's size at sorted ones, whose rows
+  are nearly constant; as an overflow at numbers a thousand times as large, and at some hundred times as large with a
+  heavy tail; and as a zero at numbers a thousand times smaller, where the right result is one in half precision too.
 Where rounded intermediate values move the right result by more than the tolerance, as in the variance of equal numbers,
 that move replaces the tolerance.
 An overflow at discriminating inputs answers nothing: they may leave the range of the task's draws, at which in turn the
@@ -40,6 +41,9 @@ SHIFTED = ("offset", "far_offset")
 """Distributions in which numbers cancel: the usual one-pass variance loses digits there that the reference keeps."""
 SCALED = ("thousandfold", "thousandth")
 """Middle ranges, in which a kernel that is sound for ordinary numbers may overflow."""
+HEAVY_TAIL, SORTED = "heavy_tail", "sorted"
+SLIGHT = 0.05
+"""Of the result's size: what cancellation within rows of sorted numbers may take."""
 LEAST_OF_HALF = 2.0**-24
 """The smallest positive number of half precision."""
 
@@ -114,6 +118,8 @@ def _described(target: Target, one: Asked, first: Asked) -> Observed:
     values |= alone.evidence()
     if one.case.dtype in HALF and (one.what in SCALED or few_of_half(values, one.case.dtype)):
         values["half"] = True
+    if one.what == SORTED and _compared(target, call, one.case, max(SLIGHT, relative), least).right:
+        values["slight"] = True
     return {**values, "far": not _compared(target, call, one.case, FAR * relative, least).right}
 
 
@@ -125,18 +131,23 @@ def _compared(target: Target, call: Call, case: Case, relative: float, least_sca
 def _worst(found: list[Observed]) -> Observed | None:
     """Return the worst distribution: one that is neither out of range nor explained by rounding, if any."""
     wrong = [one for one in found if one.get("right") is False]
-    return min(wrong, key=lambda one: (_of_range(one), _open(one), not one["far"]), default=None)
+    return min(wrong, key=lambda one: (of_range(one), _open(one), not one["far"]), default=None)
 
 
 def _hinted(wrong: Observed) -> bool:
     """Return whether range or rounding can explain the error in a kernel made for ordinary numbers."""
-    return _of_range(wrong) or not wrong["far"]
+    return of_range(wrong) or not wrong["far"]
 
 
-def _of_range(wrong: Observed) -> bool:
+def of_range(wrong: Observed) -> bool:
+    """Return whether the range of a distribution, or cancellation in it, can explain a wrong result."""
     what = wrong["distribution"]
-    left_range = what in SCALED and (_overflowed(wrong) or _vanished(wrong))
-    return "outside" in wrong or "half" in wrong or what in (*OUTSIDE_HALF, *SHIFTED, REORDERED) or left_range
+    left_range = what in (*SCALED, HEAVY_TAIL) and (_overflowed(wrong) or _vanished(wrong))
+    return (
+        not {"outside", "half", "slight"}.isdisjoint(wrong)
+        or what in (*OUTSIDE_HALF, *SHIFTED, REORDERED)
+        or left_range
+    )
 
 
 def _open(wrong: Observed) -> bool:

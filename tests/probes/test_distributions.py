@@ -6,12 +6,15 @@ import io
 import re
 import shutil
 from pathlib import Path
+from typing import Any
 
 import numpy as np
+import pytest
 
 from audit import claims
 from audit.audit import Audit
 from audit.build.emulated.device import EmulatedDevice
+from audit.probes import distributions
 from audit.probes.observing.cases import Case
 from audit.probes.observing.variations import GROUPS, MOST_BYTES, MOST_BYTES_OF_INPUTS, groups_of
 from audit.report.progress import Progress
@@ -50,3 +53,23 @@ def test_a_large_case_is_asked_in_fewer_ways(tmp_path: Path) -> None:
         assert groups_of(case) == ["other", "discriminating", "graded", "inputs"]
         file.truncate(MOST_BYTES_OF_INPUTS)
         assert groups_of(case) == ["other", "discriminating", "graded"]
+
+
+WRONG = {"right": False, "elements": 8, "elements_wrong": 2, "max_abs_diff": 1.0, "index": [0], "far": True}
+
+
+@pytest.mark.parametrize(
+    ("entry", "grade"),
+    [
+        ({"distribution": "heavy_tail", "expected": -109.0, "got": "-inf"}, "hint"),
+        ({"distribution": "heavy_tail", "expected": 2.0**-30, "got": 0.0}, "hint"),
+        ({"distribution": "heavy_tail", "expected": -109.0, "got": 7.0}, "proved"),
+        ({"distribution": "sorted", "expected": -1.4937, "got": -1.5016, "slight": True}, "hint"),
+        ({"distribution": "sorted", "expected": -1.4937, "got": 0.5}, "proved"),
+        ({"distribution": "uniform", "expected": -1.4937, "got": "nan"}, "proved"),
+    ],
+)
+def test_what_range_and_cancellation_explain_is_a_hint(entry: dict[str, Any], grade: str) -> None:
+    seen = {"shape": {"n": 8}, "distributions": [WRONG | entry], "discriminating": False, "undefined": None}
+    answer = distributions.conclude(seen)
+    assert (answer.outcome, answer.grade) == ("fail", grade)
