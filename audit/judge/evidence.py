@@ -15,7 +15,7 @@ from audit.measure import median_ms
 from audit.measure.comparison import TIMED_OUTPUTS
 from audit.model import Claim, Finding, Measurement, Record, Rung, Variant
 from audit.model.record import RungState
-from audit.probes import PROBES, claimed_blocks, configurations
+from audit.probes import PROBES, claimed_blocks, claimed_launches, configurations
 from audit.probes.concluding import answer
 from audit.probes.observing import own_reference
 from audit.review import reach
@@ -56,6 +56,17 @@ def configurations_left(findings: Iterable[Finding]) -> list[tuple[str, int]]:
     known = list(findings)
     asked = (one.evidence for one in known if one.probe == configurations.NAME)
     return [] if any(map(configurations.asked_all, asked)) else _not_tuned(known)
+
+
+def _never_run(findings: Iterable[Finding]) -> list[str]:
+    """Return the source's kernels that host code launches at the claimed shape and that were run at none: not at the
+    largest shape asked, and not in blocks of the claimed one."""
+    answers = {one.probe: one for one in findings if one.outcome == "pass"}
+    at_claimed, ran = answers.get(claimed_launches.NAME), answers.get(KERNELS)
+    if at_claimed is None or ran is None or ran.device != at_claimed.device or claimed_blocks.NAME in answers:
+        return []
+    known = {one["kernel"] for one in objects(ran.evidence.get("launches"))}
+    return sorted({str(one["kernel"]) for one in objects(at_claimed.evidence.get("launches"))} - known)
 
 
 def _not_tuned(findings: Iterable[Finding]) -> list[tuple[str, int]]:
@@ -146,6 +157,10 @@ def missing(findings: Iterable[Finding]) -> list[str]:
     if _not_tuned(known):
         silent += [one for one in known if one.probe == configurations.NAME and one.outcome == "fail"]
     entries = [f"{one.probe}: {one.summary}" for one in silent]
+    if left := _never_run(known):
+        entries.append(
+            f"a run of {', '.join(left)}, which the source launches at the claimed shape and at none that was run"
+        )
     return sorted(unanswered + entries, key=lambda text: OWN_REFERENCE not in text)
 
 

@@ -297,3 +297,29 @@ def test_the_docs_print_the_rules() -> None:
 
 def test_the_docs_name_the_probes_that_must_answer() -> None:
     assert ", ".join(f"`{probe}`" for probe in evidence.CORRECTNESS) in " ".join(DOCS.split())
+
+
+@pytest.mark.parametrize(
+    ("ran", "blocks", "device", "left"),
+    [
+        ("small", "skip", "emulated", ["large"]),
+        ("large", "skip", "emulated", []),
+        ("small", "pass", "emulated", []),  # blocks of the claimed shape ran
+        ("small", "skip", "cuda", []),  # a GPU names kernels in its own way
+    ],
+)
+def test_a_kernel_that_the_claimed_shape_alone_launches_leaves_the_verdict_open(
+    ran: str, blocks: str, device: str, left: list[str]
+) -> None:
+    known = [one for one in RIGHT if one.probe not in ("kernels_ran", "claimed_launches", "claimed_blocks")]
+    known += [
+        finding("claimed_blocks", blocks),
+        finding("claimed_launches", evidence={"launches": [{"kernel": "large"}]}).model_copy(
+            update={"device": "emulated"}
+        ),
+        finding("kernels_ran", evidence={"launches": [{"kernel": ran}]}).model_copy(update={"device": device}),
+    ]
+    wanted = [
+        f"a run of {name}, which the source launches at the claimed shape and at none that was run" for name in left
+    ]
+    assert [text for text in evidence.missing(known) if "a run of" in text] == wanted
