@@ -43,7 +43,7 @@ OWN_REFERENCE = own_reference.FAILS
 OF_CONTRACT = re.compile(r"\bsince contract\b|\bsee contract(?:, repeat)?$")
 """Part of an answer that only repeats `contract`; it is not listed as missing."""
 NONE_CLAIMED = "none that it speaks of"
-"""Part of a failure outside the claim, of any record, where its probe asked at no shape of the claim."""
+"""Part of a failure outside the claim, of an older record, where its probe asked at no shape of the claim."""
 
 
 def deciding_about(findings: Iterable[Finding], target: str | None) -> list[Finding]:
@@ -198,7 +198,7 @@ def _answered(finding: Finding) -> bool:
     """Return whether a finding answers its probe: a pass, undefined behaviour, a hint of an optional probe, or a
     failure outside the claim where the claim itself was asked."""
     if finding.outcome == "fail" and not finding.claimed:
-        return NONE_CLAIMED not in finding.summary
+        return NONE_CLAIMED not in finding.summary and answer.AT_NONE not in finding.summary
     may_be_hint = finding.grade == "hint" and finding.probe in OPTIONAL
     return finding.outcome == "pass" or finding.grade == "undefined" or may_be_hint
 

@@ -206,9 +206,10 @@ def _unbound(target: Target, pairs: Sequence[tuple[Case, Call]]) -> Observed | N
     if (at_claimed := _raised_at_claimed(target, pairs)) is not None and _UNBOUND.match(at_claimed):
         found.insert(0, (target.claim.shapes.claimed, True, at_claimed))
     names = {one["kernel"] if (one := _UNBOUND.match(raised)) else "" for _, _, raised in found}
-    kernels = {*own_kernels(target.reference.parent / target.variant.file), BINDER}
     counting = next((one for one in found if one[1]), None)
-    if target.is_reference or counting is None or len(names) != 1 or not names <= kernels:
+    if target.is_reference or counting is None or len(names) != 1 or "" in names:
+        return None
+    if not names <= {*own_kernels(target.reference.parent / target.variant.file), BINDER}:
         return None
     return {"shape": dict(counting[0]), "raised": counting[2], "unbound": min(names)}
 

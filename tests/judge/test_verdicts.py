@@ -185,9 +185,11 @@ def test_a_probe_that_asked_nothing_the_claim_speaks_of_says_so_in_the_words_the
     target = cast(Target, SimpleNamespace(cases=(case,), variant=SimpleNamespace(name="claimed")))
     probe = cast(Probe, SimpleNamespace(NAME="agreement", observe=lambda _: {"shape": {"N": 3}}, conclude=wrong))
     alone = answer.ask(probe, target)
-    assert (alone.claimed, evidence.NONE_CLAIMED in alone.summary) == (False, True)
+    assert (alone.claimed, answer.AT_NONE in alone.summary) == (False, True)
+    assert not evidence._answered(alone)
     target.cases = (case, SimpleNamespace(shape={"N": 4}, counts=True))  # type: ignore[misc, assignment]
-    assert evidence.NONE_CLAIMED not in answer.ask(probe, target).summary
+    beside = answer.ask(probe, target)
+    assert answer.AT_NONE not in beside.summary and evidence._answered(beside)
 
 
 def test_a_vacuous_task_and_a_wrong_kernel_are_both_answers(record: Record) -> None:

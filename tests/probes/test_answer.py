@@ -64,9 +64,12 @@ def test_a_failure_at_a_shape_that_counts_is_one_of_the_claim(scope: Scope) -> N
 def test_a_failure_at_another_shape_is_none_of_the_claim_and_says_so() -> None:
     found = asked(target(case(4, "other")), failed("N=4: wrong"), shape={"N": 4})
     assert (found.shape, found.grade, found.claimed, found.fails_kernel) == ({"N": 4}, "proved", False, False)
+    assert found.summary == f"N=4: wrong; the kit chose this size, and this probe asked {answer.AT_NONE}"
+    older = {name: value for name, value in found.evidence.items() if name != answer.CHOSEN}
+    words = answer.finding("order", "claimed", older, lambda _: failed("N=4: wrong")).summary
     end = "the claim does not speak of this shape, and this probe asked at none that it speaks of"
-    assert found.summary == f"N=4: wrong; {end}"
-    older = {name: value for name, value in found.evidence.items() if name != answer.OF_PROBE}
+    assert words == f"N=4: wrong; {end}"
+    older = {name: value for name, value in older.items() if name != answer.OF_PROBE}
     words = answer.finding("order", "claimed", older, lambda _: failed("N=4: wrong")).summary
     assert words == "N=4: wrong; the claim does not speak of this shape, and none that it speaks of was asked"
 
@@ -125,7 +128,7 @@ class Answering:
         self.made = [Call(event, Path("x")) for _, event in found]
         self.variant = SimpleNamespace(name="claimed")
         self.built = SimpleNamespace(tensor_device="cpu")
-        self.claim = SimpleNamespace(harness=Harness(), shapes=SimpleNamespace(claimed={"N": 128}))
+        self.claim = SimpleNamespace(harness=Harness(), shapes=SimpleNamespace(claimed={"N": 128}, module=()))
         self.is_reference = False
 
     plain = Mode("poison_nan")

@@ -59,7 +59,7 @@ def asked(
         ),
         compared=lambda _, asked: SimpleNamespace(right=without and without[asked is not case]),
         claim=SimpleNamespace(
-            shapes=SimpleNamespace(claimed={"N": claimed}, others=[{"N": size} for size in made]),
+            shapes=SimpleNamespace(claimed={"N": claimed}, others=[{"N": size} for size in made], module=()),
             speedup=["a ratio"] if ratio else [],
         ),
         reference=folder / "reference.py",

@@ -51,7 +51,7 @@ def asked(folder: Path, source: str, *kernels: str, claimed: int = 8, counts: bo
         references=Apart(),
         folder=folder,
         workers=SimpleNamespace(call=Apart.call),
-        claim=SimpleNamespace(shapes=SimpleNamespace(claimed={"N": claimed}, others=[]), speedup=[]),
+        claim=SimpleNamespace(shapes=SimpleNamespace(claimed={"N": claimed}, others=[], module=()), speedup=[]),
         reference=folder / "reference.py",
         variant=SimpleNamespace(file="claimed.py", name="claimed"),
         call=lambda case, mode: call,  # noqa: ARG005

@@ -33,7 +33,7 @@ THERE: Made = ("k", (1024, 1, 1))
 def target(folder: Path, *scopes: str, source: str = SOURCE, by: str = "importer", role: str = "claimed") -> Target:
     (folder / "claimed.cu").write_text(source, encoding="utf-8")
     variant = SimpleNamespace(name="claimed", file="claimed.cu", role=role)
-    shapes = SimpleNamespace(claimed=CLAIMED, others=(), emulated=(KEPT, COARSE), emulated_by=by)
+    shapes = SimpleNamespace(claimed=CLAIMED, others=(), emulated=(KEPT, COARSE), emulated_by=by, module=())
     cases = tuple(
         Case(KEPT if scope == "kept" else COARSE, Path(scope), np.ones(2), "float32", scope=cast(Any, scope))
         for scope in scopes
@@ -166,7 +166,7 @@ def test_a_failure_with_other_blocks_is_outside_the_claim_and_names_both(
     assert (found.claimed, found.fails_kernel, found.shape) == (False, False, KEPT)
     assert found.summary == (
         "D=1024: wrong; launched here: k with blocks of 256 x 1 x 1 threads; at the claimed shape: k with blocks of "
-        "1024 x 1 x 1 threads; the claim does not speak of this shape, and this probe asked at none that it speaks of"
+        "1024 x 1 x 1 threads; the kit chose this size, and this probe asked at none of the claim's"
     )
     assert answer.finding("agreement", "claimed", found.evidence, Wrong().conclude) == found
     launching(monkeypatch, here=[HERE], claimed=[HERE])

@@ -28,7 +28,7 @@ from audit.model import Record, store
 from audit.model.errors import BadInput
 from audit.report import terminal
 from audit.report.formats import FORMATS, Form
-from audit.report.outcome import hints, tone
+from audit.report.outcome import hints, next_step, tone
 from audit.report.progress import Progress
 
 FAILED = 3
@@ -71,6 +71,8 @@ def ended(
         terminal.say("", f"{name}: {verdict.name}", mark=(verdict.name, tone(verdict.name)))
         for text in (*verdict.reasons, *verdict.missing, *filter(None, [verdict.root_cause])):
             terminal.say(f"  {folder.located(record.claim.statement.claimed, text)}")
+        if step := next_step(record):
+            terminal.say(f"  what would decide it: {step}")
         if found := hints(record):
             terminal.say(f"  hints: {', '.join(found)} (see the report)")
         for file in files:

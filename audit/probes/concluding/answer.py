@@ -21,7 +21,9 @@ CHANNEL = "channel"
 """The probe of findings about messages of a session, see `not_sent`."""
 NOT_ASKED, NOT_CLAIMED, NOT_CONCLUDED = "not_asked", "beside_claimed", "not_concluded"
 OTHER_LAUNCHES = "other_launches"
-OF_PROBE = "of_this_probe"
+OF_PROBE, CHOSEN = "of_this_probe", "chosen"
+AT_NONE = "at none of the claim's"
+"""Part of a failure at a size that the kit chose, where its probe asked at no shape of the claim."""
 FIRST_WRONG, UNSTEADY, TOO_LARGE, UNREAD = "first_wrong", "unsteady", "too_large", "unread"
 REASONS = {
     FIRST_WRONG: "the first call is already wrong; see agreement",
@@ -107,16 +109,17 @@ def ask(probe: Probe, target: Target) -> Finding:
         return found
     beside_claimed = any(one.counts for one in target.cases)
     why = {} if case.launches is None else {OTHER_LAUNCHES: case.launches}
-    return finding(probe.NAME, name, seen | {NOT_CLAIMED: beside_claimed, OF_PROBE: True} | why, probe.conclude)
+    outside = {NOT_CLAIMED: beside_claimed, OF_PROBE: True, CHOSEN: True}
+    return finding(probe.NAME, name, seen | outside | why, probe.conclude)
 
 
 def finding(probe: str, target: str, seen: Observed, conclude: Callable[[Observed], Answer]) -> Finding:
     """Return the finding that follows from the observations of a probe.
 
     `beside_claimed` among them is there if the failing shape is outside the claim, so that the claim does not fail; it
-    says whether a shape of the claim was asked too, in newer records by this probe alone (`of_this_probe`).
-    `other_launches` has the launches there and at the claimed shape, if that is why. `not_concluded` says why a failure
-    does not count.
+    says whether a shape of the claim was asked too, in newer records by this probe alone (`of_this_probe`), at a shape
+    that the kit chose (`chosen`). `other_launches` has the launches there and at the claimed shape, if that is why.
+    `not_concluded` says why a failure does not count.
     """
     evidence: Observed = bounded(seen)
     answer = _answer(evidence, conclude)
@@ -164,6 +167,8 @@ def _answer(seen: Observed, conclude: Callable[[Observed], Answer]) -> Answer:
 def _not_claimed(summary: str, seen: Observed) -> str:
     if seen[NOT_CLAIMED]:
         return f"right at the claimed shapes as far as asked; wrong at {summary}; that shape is not claimed"
+    if seen.get(CHOSEN):
+        return f"{summary}; the kit chose this size, and this probe asked {AT_NONE}"
     if seen.get(OF_PROBE):  # others may have asked there, as those of single blocks do
         return f"{summary}; the claim does not speak of this shape, and this probe asked at none that it speaks of"
     return f"{summary}; the claim does not speak of this shape, and none that it speaks of was asked"

@@ -65,7 +65,8 @@ def compared_part(
         return seen
     undefined = undefined_beside(target, target.middle) if target.cases else None
     adds = block_calls.is_whole(event) and any(launch["atomics"] for launch in event["launches"])
-    return seen | {"line": last["line"], "undefined": undefined} | (_in_orders(target, case) if adds else {})
+    seen |= {"line": last["line"], "undefined": undefined} | ({"named": True} if undefined else {})
+    return seen | (_in_orders(target, case) if adds else {})
 
 
 def unwritten(target: Target, *calls: Call) -> int:
