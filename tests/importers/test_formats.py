@@ -228,3 +228,18 @@ def test_type_names_of_a_leaderboard_are_there_for_its_submissions(tmp_path: Pat
     assert function_of(source, "forward", init_inputs=(), device="cpu", harness=Harness())(torch.ones(1)).item() == 2
     source.write_text("from task import *\n\n\ndef forward(x):\n    return x * 3\n")
     assert function_of(source, "forward", init_inputs=(), device="cpu", harness=Harness())(torch.ones(1)).item() == 3
+
+
+def test_constants_of_the_task_that_a_solution_uses_stand_behind_it(tmp_path: Path) -> None:
+    """KernelBench runs both files in one namespace."""
+    task = published.TASK.replace("import torch\n", "import math\nimport torch\n", 1)
+    solution = published.SOLUTION + "\n\ndef rows():\n    return math.ceil(batch_size) + features_of + len([])\n"
+    folder = published.write(tmp_path / "source", **(published.FORMATS["kernelbench"] | {"task__py": task}))
+    name = next(one.name for one in folder.iterdir() if "ModelNew" in one.read_text())
+    (folder / name).write_text(solution)
+    found = importers.read([folder])
+    assert found.claimed is not None
+    own, _, added = found.claimed.data.decode().partition(entries.MARK)
+    assert (own, added) == (solution, "import math\nbatch_size = 4096\n"), "features_of is bound nowhere"
+    assert found.claimed.added.startswith("math, batch_size of the task")
+    assert next(one for one in found.originals if one.file == "solution.py").data == solution.encode()

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import ast
+import builtins
 import copy
 import re
 from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass, replace
 
 from audit.claims.importers import entries, facts, sizes
-from audit.claims.python_text import MODEL, PythonText
+from audit.claims.python_text import MODEL, PythonText, bound_by
 
 TOLERANCE = facts.Tolerance(
     1e-2, f"KernelBench's own: allclose with atol = rtol = 1e-2 for float32 in v0 and v0.1 (1e-4 later); {facts.RMS}"
@@ -44,7 +45,8 @@ def imported(
     `shape` has sizes in place of the task's own; `kernel` is the class or function of the solution that is claimed.
     Raises BadInput: a source is no Python.
     """
-    used = PythonText(solution.data, where=solution.published_as).used_by(kernel)
+    data, added = (solution.data, ()) if task is None else _with_names_of(task, solution)
+    used = PythonText(data, where=solution.published_as).used_by(kernel)
     name = named_after((task or solution).published_as)
     claim = facts.Imported(
         format=format_,
@@ -52,10 +54,36 @@ def imported(
         name=name,
         title=name.replace("_", " "),
         originals=(facts.Original(SOLUTION, solution.data, solution.published_as),),
-        claimed=facts.Claimed("claimed.py", solution.data, "forward", "class ModelNew as published"),
+        claimed=facts.Claimed(
+            "claimed.py",
+            data,
+            "forward",
+            "class ModelNew as published",
+            f"{', '.join(added)} of the task, which KernelBench runs in one namespace with it" if added else "",
+        ),
         tolerance=TOLERANCE,
     )
     return claim.lacking(facts.NO_TASK, facts.NO_COST) if task is None else _with_task(claim, task, used, shape)
+
+
+def _with_names_of(task: facts.Original, solution: facts.Original) -> tuple[bytes, tuple[str, ...]]:
+    """Return the solution with those constants and imports of the task behind it that it uses and nothing in it binds,
+    and their names."""
+    of_task = PythonText(task.data, where=task.published_as)
+    tree = PythonText(solution.data, where=solution.published_as).tree
+    nodes = list(ast.walk(tree))
+    bound = {name for node in nodes for name in bound_by(node)} | {one.arg for one in nodes if isinstance(one, ast.arg)}
+    used = {one.id for one in nodes if isinstance(one, ast.Name)} - bound - {*dir(builtins)}
+    found = {
+        name: statement
+        for statement in of_task.tree.body
+        for name in sorted(bound_by(statement) & used)
+        if isinstance(statement, ast.Import | ast.ImportFrom) or of_task.constant(name) is not None
+    }
+    if not found:
+        return solution.data, ()
+    lines = "\n".join(dict.fromkeys(map(ast.unparse, found.values())))
+    return solution.data + f"{entries.MARK}{lines}\n".encode(), tuple(found)
 
 
 def named_after(place: str) -> str:
