@@ -59,7 +59,8 @@ def pieces(record: Record) -> tuple[str, ...]:
     told = tuple(f"{one.probe}: " for one in chosen)  # a reason that quotes a finding stands there with its place
     reasons = [text for text in (answer.reasons if answer else ()) if not text.startswith(told)]
     ratios = [message("form.sentence", sentence=Recorded(text)) for text in reasons[:1]]
-    hints = [] if failed else [one for one in about if _is_hint(one)][:1]
+    noted = [one for one in about if _is_hint(one) and f"{one.probe}: {one.summary}" not in record.verdict.missing]
+    hints = [] if failed else noted[:1]
     found = (*ratios, *(_piece(record, one) for one in chosen))[: MOST_PIECES - len(hints)]
     return (*found, *(message("verdict.hint", piece=_piece(record, one)) for one in hints))
 
