@@ -168,7 +168,7 @@ def test_a_self_test() -> None:
 
 
 def imported(text: str) -> Imported:
-    reference = Reference("module", {"file": text, "init_inputs": [text]})
+    reference = Reference("module", {"file": text, "init_inputs": code.shown([text]), "sizes": {}})
     return Imported(
         format="archive", provenance=text, name="x", title=text, task=text, dtype="float32",
         originals=(Original("a.py", b"", text),), claimed=None, reference=reference,
