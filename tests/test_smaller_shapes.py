@@ -7,9 +7,17 @@ from pathlib import Path
 import pytest
 
 import audit
+from audit import claims
 from audit.build.emulated.build import build
+from audit.build.emulated.device import EmulatedDevice
+from audit.claims import importers
+from audit.claims.importers import writer
+from audit.claims.importers.facts import Given
+from audit.device_run import DeviceRun
 from audit.model import Record
+from audit.probes.concluding.answer import label
 from audit.report import evidence
+from audit.run.processes.pool import Workers
 from tests.emulated.child import run
 from tests.importers import published
 
@@ -103,14 +111,22 @@ def get_inputs():
 """
 
 
-def test_launches_of_many_threads_are_asked_at_a_smaller_shape(tmp_path: Path) -> None:
-    """The work of the task alone chooses N = 64, with 12.6 million threads."""
-    folder = published.write(tmp_path / "s", doubled__cu=BLOCK_AN_ELEMENT, task__py=DOUBLED_TASK)
-    record = audit.check(folder / "doubled.cu", folder / "task.py", tolerance=1e-4, device="emulated", seed=5)
-    found = evidence.find(record, "agreement", "claimed")
-    assert found is not None and found.outcome == "pass", found
-    assert found.evidence["shapes"][0]["shape"] == {"N": 4, "K": 768}, found.evidence
-    assert record.verdict.name == "no defect found", record.verdict
+def test_launches_of_many_threads_are_asked_at_a_smaller_shape(tmp_path: Path, workers: Workers) -> None:
+    """The work of the task alone chooses N = 320, with 63 million threads; N = 64 has 12.6 million."""
+    source = published.write(tmp_path / "s", doubled__cu=BLOCK_AN_ELEMENT, task__py=DOUBLED_TASK)
+    found = importers.read([source], given=Given(tolerance=1e-4))
+    folder = claims.load(str(writer.write(found, tmp_path / "claim")))
+    (tmp_path / "scratch").mkdir()
+    run = DeviceRun(folder, EmulatedDevice(), workers=workers, scratch=tmp_path / "scratch", keep=lambda _: None)
+    run.make_cases(entropy=5)
+    before, claimed = run.cases[0].shape, folder.claim.claimed
+    assert claimed is not None
+    built = run.build(claimed, "O2").built
+    assert built is not None
+    said = run.fit_cases(claimed, built)
+    assert (before, run.cases[0].shape) == ({"N": 320, "K": 768}, {"N": 4, "K": 768})
+    assert said is not None and said.startswith(f"N=4, K=768 in place of {label(before)}, where the launches have")
+    assert run.fit_cases(claimed, built) is None
 
 
 ROWS = """#include <torch/extension.h>
