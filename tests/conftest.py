@@ -54,7 +54,7 @@ def some(items: Iterable[Item]) -> list[Item]:
 
 
 def part(items: Iterable[Item]) -> list[Item]:
-    """The items; where PART is K/N, every N-th from the K-th on: CI asks a third of a long list with each commit."""
+    """The items; where PART is K/N, every N-th from the K-th on: CI asks a quarter of a long list with each commit."""
     first, of = map(int, os.environ.get("PART", "1/1").split("/"))
     return [*items][first - 1 :: of]
 
