@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import ast
 
-from audit.review.python_tree import last_name
+from audit.review.python_tree import calls_of, last_name
 
 FUNCTIONS = ("get_inputs", "inputs")
 MAKERS = ("randn", "rand", "zeros", "ones", "empty", "full", "randint")
@@ -36,8 +36,7 @@ def name_of(size: ast.Constant) -> str:
 
 def makers_in(node: ast.AST) -> list[ast.Call]:
     """Return the calls within a node that make tensors."""
-    calls = (each for each in ast.walk(node) if isinstance(each, ast.Call))
-    return [one for one in calls if last_name(one.func) in MAKERS]
+    return list(calls_of(node, MAKERS))
 
 
 def dimensions(call: ast.Call) -> list[ast.expr]:

@@ -11,7 +11,7 @@ from audit.model import python_text
 from audit.model.errors import BadInput
 from audit.model.untrusted import checked_text
 from audit.review.python_constants import Constants, NotConstant, bindings
-from audit.review.python_tree import imports, last_name
+from audit.review.python_tree import calls_of, imports, last_name
 
 MODEL = "ModelNew"
 """KernelBench's name of the class that is called where a source has no function of the entry's name."""
@@ -142,9 +142,7 @@ class PythonText:
 
     def calls(self, name: str) -> Iterator[ast.Call]:
         """Yield every call of a function of that last name."""
-        for node in ast.walk(self.tree):
-            if isinstance(node, ast.Call) and last_name(node.func) == name:
-                yield node
+        return calls_of(self.tree, (name,))
 
 
 def _integer_places(tree: ast.Module) -> Iterator[tuple[str, Any, int | None]]:

@@ -8,7 +8,7 @@ from typing import Literal
 
 from audit.judge import verdicts
 from audit.judge.answers import BASELINE, MARGIN, Answers, answered
-from audit.judge.evidence import AblationRow, ablation_table, ladder
+from audit.judge.ladder import AblationRow, ablation_table, ladder
 from audit.model import SCHEMA, Record, Verdict, VerdictName, store
 from audit.model.record import RatioState, ResultState, TaskState
 

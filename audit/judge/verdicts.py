@@ -15,9 +15,9 @@ from audit.judge.evidence import (
     PRECISION,
     REPLACED,
     configurations_left,
-    cure,
     objects,
 )
+from audit.judge.ladder import cure
 from audit.measure import compared
 from audit.model import Finding, Record, ResultAnswer, Verdict, VerdictName
 from audit.probes import dead_inputs

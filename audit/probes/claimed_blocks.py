@@ -25,48 +25,30 @@ tolerance in every order.
 
 from __future__ import annotations
 
-import itertools
 import math
-from collections.abc import Callable, Mapping
-from contextlib import suppress
-from typing import Any, NamedTuple
+from collections.abc import Mapping
+from typing import Any
 
 import numpy as np
 
-from audit.model import Finding, Shape
-from audit.model.errors import AuditError, Unsupported
+from audit.model import Shape
+from audit.model.errors import Unsupported
 from audit.probes import claimed_launches
-from audit.probes.concluding import block_results
+from audit.probes.concluding import block_inputs, block_results
 from audit.probes.concluding.answer import Answer, Observed, failed, grade_beside, label, passed
 from audit.probes.concluding.behaviour import sentence as behaviour
-from audit.probes.concluding.compare import FAR, few_of_half, sentence, worst_element
+from audit.probes.concluding.compare import FAR, sentence, worst_element
 from audit.probes.concluding.undefined import of_blocks
-from audit.probes.distributions import OUTSIDE_HALF, REORDERED, SHIFTED, SLIGHT, SORTED, of_range
 from audit.probes.observing import block_calls, claimed_shape, launched_alike
 from audit.probes.observing.battery import at_middle, premise
 from audit.probes.observing.block_calls import BLOCKS, FEWER, WHOLE
 from audit.probes.observing.called import Mode, alike
 from audit.probes.observing.cases import Case
 from audit.probes.observing.target import Target
-from audit.probes.observing.variations import DISCRIMINATING, GRADED
 
 NAME = "claimed_blocks"
 
 
-class Other(NamedTuple):
-    """Other inputs of the claimed shape, in words, and the tolerances by which a wrong element is off."""
-
-    preposition: str
-    words: str
-    times: float
-
-
-OTHER_INPUTS = {"graded": Other("for", "graded inputs", 1.0), "redrawn": Other("with", "fixed inputs redrawn", FAR)}
-"""See `oracle.OTHERS`."""
-STRIDED = "strided"
-OF_WHOLE = ("sorted", "constant_rows", "lowest_bytes", "highest_bytes")
-"""Distributions of inputs where every block is run, those that the middle case takes."""
-MOST_DISTRIBUTIONS = 4
 ASKED_OF = ("claimed", "known_bad", "known_good")
 """Roles; ablations and repairs are ours, with shapes chosen for them."""
 
@@ -101,7 +83,9 @@ def _at_smaller(target: Target) -> Observed | None:
         raise Unsupported("blocks of a call that launches nothing")
     every = np.ones(case.expected.shape, dtype=bool)
     seen = {**smaller, **block_results.compared_part(target, case, event, call, every)}
-    return seen | _wrong_at_others(target, launched_alike.smaller_cases, blocks=WHOLE) if seen["right"] else seen
+    if not seen["right"]:
+        return seen
+    return seen | block_inputs.wrong_at_others(target, launched_alike.smaller_cases, blocks=WHOLE)
 
 
 def _without_launches(target: Target, case: Case) -> Observed:
@@ -151,74 +135,10 @@ def _in_part(target: Target, cases: Mapping[str, Case], found: claimed_shape.Lau
     if access := block_calls.undefined_access(target, cases[claimed_shape.OWN], found.launches):
         return seen | {"access": access}
     blocks = WHOLE if seen["blocks"] == seen["blocks_run"] else BLOCKS
-    seen |= _wrong_at_others(target, claimed_shape.cases_of, blocks=blocks)
+    seen |= block_inputs.wrong_at_others(target, claimed_shape.cases_of, blocks=blocks)
     if access is not None and "undefined" in seen:
         seen["undefined"] = None  # what a smaller shape shows is not of this one
     return seen
-
-
-def _wrong_at_others(target: Target, cases_of: Callable[..., Mapping[str, Case]], *, blocks: int) -> Observed:
-    """Return the evidence of other inputs at which the result is wrong; else those at which it is right."""
-    seen: Observed = {}
-    cases = cases_of(target)
-    for name, other in OTHER_INPUTS.items():
-        with suppress(AuditError, KeyError):
-            again = _with_other_inputs(target, cases[name], blocks=blocks, times=other.times)
-            if _is_wrong(again, cases[name]) and _reference_is_right(target, cases[name], times=other.times):
-                return again | {name: True}
-            seen |= {f"{name}_too": True} if again["right"] else {}
-    others = (_wrong_at_middle(target) or (_of_whole(target) if blocks == WHOLE else ())) if target.cases else ()
-    for drawn in others:
-        with suppress(AuditError, KeyError):
-            case = cases_of(target, distribution=drawn)[drawn]
-            times = max(FAR, SLIGHT / target.relative(case)) if drawn == SORTED else FAR
-            again = _with_other_inputs(target, case, blocks=blocks, times=times) | {"distribution": drawn}
-            if _is_wrong(again, case) and not of_range(again) and _reference_is_right(target, case, times=FAR):
-                return again
-    return seen
-
-
-def _is_wrong(seen: Observed, case: Case) -> bool:
-    return not seen["right"] and not few_of_half(seen, case.dtype)
-
-
-def _reference_is_right(target: Target, case: Case, *, times: float) -> bool:
-    """Return whether the task's own reference is right at those inputs, within `times` the tolerance: a result that is
-    zero but for rounding has no scale."""
-
-    def asked(reference: Target) -> Finding:
-        every, call = np.ones(case.expected.shape, dtype=bool), reference.call(case, reference.plain)
-        right = block_results.compared(reference, call, case, every, times=times).right
-        text = f"{'right' if right else 'wrong'} at {case.label}"
-        return Finding(probe=NAME, target="reference", outcome="pass" if right else "skip", summary=text)
-
-    return target.references.answer(f"{NAME}, {times:g} times, {case.inputs}", target, asked).outcome == "pass"
-
-
-def _of_whole(target: Target) -> list[str]:
-    """Return the distributions of inputs where every block is run."""
-    with suppress(AuditError):
-        return [STRIDED, *(one for one in OF_WHOLE if one in at_middle(target))]
-    return [STRIDED]
-
-
-def _with_other_inputs(target: Target, case: Case, *, blocks: int, times: float) -> Observed:
-    """Compare the writes of one call with other inputs, within `times` the tolerance."""
-    memory, pattern = next(iter(target.built.poisons.items()))
-    event, call = claimed_shape.parts(target, case, Mode(memory), blocks=blocks)
-    if (why := block_calls.why_not(event, case)) is not None:
-        raise Unsupported(why)
-    kept = np.asarray(~call.holding(pattern)).reshape(case.expected.shape)
-    return block_results.compared_part(target, case, event, call, kept, times=times)
-
-
-def _wrong_at_middle(target: Target) -> list[str]:
-    """Return at most MOST_DISTRIBUTIONS with a wrong result at a shape that does not count."""
-    asked = [] if any(case.counts for case in target.cases) else at_middle(target).values()
-    left_out = (DISCRIMINATING, GRADED, *OUTSIDE_HALF, *SHIFTED, REORDERED)
-    drawn = (one for one in asked if one.group == "distributions" and one.what not in left_out)
-    wrong = (one.what for one in drawn if one.call.raised is None and not one.compared(target).right)
-    return list(itertools.islice(wrong, MOST_DISTRIBUTIONS))
 
 
 def _asked(target: Target, case: Case, large: int) -> Observed:
@@ -248,7 +168,7 @@ def _asked(target: Target, case: Case, large: int) -> Observed:
 
 def conclude(seen: Observed) -> Answer:
     """Pass where all compared elements are right."""
-    inputs = "".join(f", {other.words}" for name, other in OTHER_INPUTS.items() if name in seen)
+    inputs = "".join(f", {other.words}" for name, other in block_inputs.OTHER_INPUTS.items() if name in seen)
     inputs += f", {seen['distribution'].replace('_', ' ')} inputs" if "distribution" in seen else ""
     which = "a smaller shape that counts for the claim" if "smaller" in seen else "the claimed shape"
     text = f"{label(seen['shape'])}, {which}{inputs}"
@@ -279,7 +199,7 @@ def _of_blocks(seen: Observed, text: str) -> Answer:
         return failed(text, line=seen["line"])
     elements = f"{seen['elements_compared']:,}"
     if seen["right"]:
-        others = [other for name, other in OTHER_INPUTS.items() if f"{name}_too" in seen]
+        others = [other for name, other in block_inputs.OTHER_INPUTS.items() if f"{name}_too" in seen]
         too = "".join(f", {other.preposition} {other.words} too" for other in others)
         return passed(f"{text}; right at the {elements} elements they write{too}")
     text += f"; {seen['elements_wrong']:,} of {elements} elements they write are wrong; {worst_element(seen)}"

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import ast
 from collections import Counter
-from collections.abc import Iterable, Iterator
+from collections.abc import Container, Iterable, Iterator
 from typing import TypeAlias, TypeVar
 
 Node = TypeVar("Node", bound=ast.AST)
@@ -29,6 +29,11 @@ def names_in(node: ast.AST) -> set[str]:
 def last_name(node: ast.AST) -> str:
     """Return the name of a name or an attribute, `load` for `cpp_extension.load`; empty for any other node."""
     return node.id if isinstance(node, ast.Name) else node.attr if isinstance(node, ast.Attribute) else ""
+
+
+def calls_of(node: ast.AST, names: Container[str]) -> Iterator[ast.Call]:
+    """Yield the calls within a node of functions of such a last name."""
+    return (each for each in inside(node, ast.Call) if last_name(each.func) in names)
 
 
 def stored_names(nodes: Iterable[ast.AST]) -> Counter[str]:

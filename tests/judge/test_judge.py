@@ -4,7 +4,7 @@ import pytest
 
 from audit import judge
 from audit.judge import evidence
-from audit.judge.evidence import cure
+from audit.judge.ladder import cure
 from audit.measure import OURS, comparison, independent_clock
 from audit.measure.samples import OUTSIDE
 from audit.model import Finding, Measurement, Record, Speedup

@@ -16,7 +16,7 @@ from audit.build.settings import Configuration, EmulatedSettings
 from audit.model import Harness, Tolerance
 from audit.model.errors import Unsupported
 from audit.probes import claimed_blocks, claimed_launches
-from audit.probes.concluding import answer, block_results
+from audit.probes.concluding import answer, block_inputs, block_results
 from audit.probes.concluding.behaviour import WITHIN_A_WARP
 from audit.probes.observing import block_calls, claimed_shape
 from audit.probes.observing.called import Call, SessionBroken
@@ -278,7 +278,7 @@ def test_a_smaller_shape_that_counts_is_run_whole_where_the_claimed_one_gives_no
     monkeypatch.setattr(claimed_shape, "_cases", cases)
     monkeypatch.setattr(claimed_shape, "parts", parts)
     monkeypatch.setattr(claimed_blocks, "at_middle", lambda _: {})
-    monkeypatch.setattr(claimed_blocks, "_reference_is_right", lambda *_, **__: reference)
+    monkeypatch.setattr(block_inputs, "_reference_is_right", lambda *_, **__: reference)
     found = answer.ask(claimed_blocks, made)
     assert (found.outcome, found.claimed, asked) == (outcome, True, [-1] if value else [-1, -1])
     assert f"N=4096, a smaller shape that counts for the claim{inputs}: 100 of 100 blocks run" in found.summary

@@ -11,9 +11,9 @@ import torch
 
 from audit.run.inputs import changes, structure
 from audit.run.inputs.discriminating import Discriminator, graded_inputs
+from audit.run.inputs.other_inputs import GROUPS
 from audit.run.inputs.problem import Problem
 from audit.run.inputs.structure import KINDS, Below, Offsets, Structures, read
-from audit.run.sessions.oracle import GROUPS
 from audit.run.timing.contents import mixable
 
 Draw = Callable[[torch.Generator], Any]

@@ -147,7 +147,7 @@ def _tied(of: tuple[str, Mapping[int, str]]) -> str:
 
 
 @dataclass(frozen=True)
-class _Made:
+class Made:
     """What `get_init_inputs` of a task returns.
 
     Attributes:
@@ -163,11 +163,12 @@ class _Made:
     sizes: Collection[str]
 
 
-def made_with(task: PythonText) -> _Made:
-    """Return it; a smaller module can be made where the result names every whole number above 1."""
+def made_with(task: PythonText) -> Made:
+    """Return what the module of a task is made with; a smaller one can be made where each whole number above 1 has a
+    name there."""
     returned = task.returned("get_init_inputs")
     values = [] if "get_init_inputs" not in task.functions else None if returned is None else task.value(returned)
-    as_published = _Made(values if isinstance(values, list) else None, entries.shown(values or [], 4), {}, ())
+    as_published = Made(values if isinstance(values, list) else None, entries.shown(values or [], 4), {}, ())
     if returned is None or as_published.values is None:
         return as_published
     expanded = _Expanded(task)
@@ -176,7 +177,7 @@ def made_with(task: PythonText) -> _Made:
     read = task.reached(task.classes["Model"]) if "Model" in task.classes else set[str]()
     sizes = [name for name, size in named.items() if size > 1 and name not in read]
     large = any(named[name] >= LEAST_LARGE for name in sizes)
-    return _Made(as_published.values, text, named, sizes) if large and expanded.plain else as_published
+    return Made(as_published.values, text, named, sizes) if large and expanded.plain else as_published
 
 
 class _Expanded(ast.NodeTransformer):

@@ -10,7 +10,7 @@ from typing import Any
 from audit.claims.importers.notebook_cells import KERNEL_MARK, CudaText
 from audit.claims.importers.notebook_script import COMPARED, Script
 from audit.claims.python_text import free_names
-from audit.review.python_tree import last_name
+from audit.review.python_tree import calls_of, last_name
 
 BUILDERS = ("load", "load_inline")
 PLACES = {"name": 0, "cpp_sources": 1, "cuda_sources": 2, "functions": 3}
@@ -86,7 +86,7 @@ def built(script: Script) -> Iterator[Extension]:
         if last_name(value.func) in BUILDERS:
             yield Extension(place, name, value, function)
         elif (wrapper := wrappers.get(last_name(value.func))) is not None:
-            inner = [one for one in ast.walk(wrapper) if isinstance(one, ast.Call) and last_name(one.func) in BUILDERS]
+            inner = list(calls_of(wrapper, BUILDERS))
             if len(inner) == 1:
                 yield Extension(place, name, inner[0], function, _arguments(wrapper, value))
         elif (call := _of_another_module(value, place, script)) is not None:
@@ -174,7 +174,7 @@ def compared(one: Extension, script: Script) -> Compared | None:
                     reference, at = script.resolved(sides[ours.index(False)], place)
                     return Compared(at, reference, call)
     for place, made in script.names_made_of(one.place):
-        for call in _calls(script.statements[place].node, *TIMED):
+        for call in calls_of(script.statements[place].node, TIMED):
             body = call.args[0].body if call.args and isinstance(call.args[0], ast.Lambda) else None
             if body is not None and free_names(body).isdisjoint(made):
                 return Compared(place, body)
@@ -183,26 +183,20 @@ def compared(one: Extension, script: Script) -> Compared | None:
 
 def _comparisons(statement: ast.stmt) -> Iterator[tuple[ast.Call | None, list[ast.expr]]]:
     """Yield each call that compares, with its two sides."""
-    yield from ((call, call.args[:2]) for call in _calls(statement, *COMPARED) if len(call.args) >= 2)
+    yield from ((call, call.args[:2]) for call in calls_of(statement, COMPARED) if len(call.args) >= 2)
 
 
 def _differences(statement: ast.stmt) -> Iterator[tuple[ast.Call | None, list[ast.expr]]]:
     """Yield the two sides of each difference whose absolute value is taken."""
-    for call in _calls(statement, "abs"):
+    for call in calls_of(statement, ("abs",)):
         inner = [call.func.value] if isinstance(call.func, ast.Attribute) else []
         for part in (*inner, *call.args):
             if isinstance(part, ast.BinOp) and isinstance(part.op, ast.Sub):
                 yield None, [part.left, part.right]
 
 
-def _calls(statement: ast.stmt, *names: str) -> Iterator[ast.Call]:
-    for node in ast.walk(statement):
-        if isinstance(node, ast.Call) and last_name(node.func) in names:
-            yield node
-
-
 def calls(script: Script, names: tuple[str, ...]) -> Iterator[tuple[int, ast.Call]]:
     """Yield every call of such a name with its place, name by name."""
     for name in names:
         for place, statement in enumerate(script.statements):
-            yield from ((place, call) for call in _calls(statement.node, name))
+            yield from ((place, call) for call in calls_of(statement.node, (name,)))

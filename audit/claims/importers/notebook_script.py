@@ -11,7 +11,7 @@ from typing import Any
 
 from audit.claims.importers.notebook_cells import Cell, plain
 from audit.claims.python_text import bound_by, free_names
-from audit.review.python_tree import last_name
+from audit.review.python_tree import calls_of
 
 COMPARED = ("allclose", "isclose", "assert_close", "assert_allclose", "equal")
 _DEFINED = (ast.FunctionDef, ast.ClassDef, ast.Import, ast.ImportFrom)
@@ -161,7 +161,7 @@ def _joined(one: Any, other: Any) -> Any:
 def _as_run(node: ast.stmt) -> list[tuple[ast.stmt, bool]]:
     """Return the statements of a function that compares results and takes nothing but defaults, behind those, and
     whether we wrote each; of another statement that one alone."""
-    if not isinstance(node, ast.FunctionDef) or not any(map(_compares, ast.walk(node))):
+    if not isinstance(node, ast.FunctionDef) or not any(calls_of(node, COMPARED)):
         return [(node, False)]
     taken = [*node.args.posonlyargs, *node.args.args]
     if len(node.args.defaults) < len(taken) or node.args.kwonlyargs or node.args.vararg or node.args.kwarg:
@@ -170,7 +170,3 @@ def _as_run(node: ast.stmt) -> list[tuple[ast.stmt, bool]]:
     made = [ast.parse(f"{one.arg} = {ast.unparse(default)}").body[0] for one, default in pairs]
     run = [one for one in node.body if not isinstance(one, ast.Return)]
     return [*((one, True) for one in made), *((one, False) for one in run), (node, False)]
-
-
-def _compares(node: ast.AST) -> bool:
-    return isinstance(node, ast.Call) and last_name(node.func) in COMPARED

@@ -167,7 +167,7 @@ def without_values(target: Target, *, blocks: int, most_s: float) -> tuple[dict[
 
 
 def cases_of(target: Target, *, distribution: str | None = None) -> dict[str, Case]:
-    """Return the claimed shape's cases, made once an audit: `own`, and those of `oracle.OTHERS` or of a distribution.
+    """Return the claimed shape's cases, made once an audit: `own`, and `other_inputs.OTHERS` or a distribution.
     Raises Unsupported: the inputs are too large, or the result takes too long."""
     shape = target.claim.shapes.claimed
     if (size := _described(target, [shape])[0].bytes) > (MOST_BYTES_OF_DISTRIBUTIONS if distribution else MOST_BYTES):

@@ -11,7 +11,8 @@ from itertools import groupby
 from typing import Any
 
 from audit.judge.causes import shape_of, sizes_of
-from audit.judge.evidence import objects, rungs
+from audit.judge.evidence import objects
+from audit.judge.ladder import rungs
 from audit.model import Finding, Record, Shape
 from audit.report import evidence
 from audit.report.drawing import SMALL, WIDE, Box, Paint, Part, Words

@@ -165,7 +165,7 @@ class Cases(OracleRequest):
     """The inputs and right results of cases, one for each of `shapes` and `seeds`, and the cost of one shape.
 
     `device` computes them; `baselines` are names that reference.py must have. With `others`, the claim's tolerance,
-    each case has more events with other inputs, see `oracle.OTHERS`, or in place of its own inputs those of that
+    each case has more events with other inputs, see `other_inputs.OTHERS`, or in place of its own inputs those of that
     `distribution`. With `bits` a case of float32 has the effective bits of each format.
     """
 
@@ -182,7 +182,7 @@ class Cases(OracleRequest):
 
 
 class Vary(Frozen):
-    """A case whose inputs are varied: its file, its sizes, names of `oracle.GROUPS`."""
+    """A case whose inputs are varied: its file, its sizes, names of `other_inputs.GROUPS`."""
 
     inputs: Path
     shape: Sizes
