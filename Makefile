@@ -1,4 +1,5 @@
-# `make audit` sets everything up and audits the first claim; `make test` sets everything up and runs the tests.
+# `make audit` sets everything up and audits the first claim; `make test` sets everything up and runs the tests,
+# `make test-audits` those that audit whole claims.
 SHELL := /bin/bash
 .SHELLFLAGS := -o pipefail -c
 PYTHON ?= python3
@@ -13,19 +14,24 @@ OUT ?= out/archive
 TESTS_AT_ONCE ?= $(shell expr $$(nproc) + 1)
 # Of the controls, the attacks and the tests that ask long lists: 2/3 is every third one, from the second on.
 PART ?= 1/1
+PYTEST = PART=$(PART) $(RUN)/python -m pytest -n $(TESTS_AT_ONCE) --dist loadfile --no-loadscope-reorder
 # Where the environment forbids bytecode files, every process compiles the kit again, and each worker all tests.
 export PYTHONDONTWRITEBYTECODE :=
 # numpy's threads, one a core in every process, wait for work by spinning.
 export OPENBLAS_NUM_THREADS ?= 1
 
-.PHONY: audit test hostile self-test check doctor bench archive site clean
+.PHONY: audit test test-audits hostile self-test check doctor bench archive site clean
 .DEFAULT_GOAL := audit
 
 audit: $(READY)
 	@$(RUN)/audit run $(CLAIM) --device $(DEVICE)
 
 test: $(READY)
-	@PART=$(PART) $(RUN)/python -m pytest -n $(TESTS_AT_ONCE) --dist loadfile --no-loadscope-reorder
+	@$(PYTEST) -m 'not audits and not hostile'
+
+# Whole audits of claims; of PART K/N, every N-th file.
+test-audits: $(READY)
+	@$(PYTEST) -m audits
 
 hostile: $(READY)
 	@PART=$(PART) $(RUN)/python -m pytest -n 2 -m hostile tests/hostile/test_survival.py tests/hostile/test_attacks.py

@@ -18,15 +18,17 @@ from audit.run.processes.pool import Workers
 
 Item = TypeVar("Item")
 LONGEST_FIRST = (
-    "test_audit_emulated.py", "emulated/test_conformance.py", "pages/test_guides.py", "test_repair.py",
-    "test_wheel.py", "test_reproduction.py",
-    "probes/test_own_reference.py", "importers/test_end_to_end.py", "review/test_linear_time.py", "test_bad_kernels.py",
-    "test_check.py", "notebook/test_runs.py", "batch/test_run.py", "pr/test_pr.py", "selftest/test_run.py",
-    "batch/test_ray.py", "test_famous_cases.py", "batch/test_screening.py", "test_interrupted.py",
-    "bundle/test_damaged.py", "review/test_odd_sources.py", "emulated/test_build.py", "test_published_reports.py",
-    "emulated/test_accesses.py", "report/test_drawing.py", "review/test_repairs.py",
-    "test_claimed_files.py", "notebook/test_setup.py", "test_own_reference.py", "run/test_walls.py",
-    "run/test_pool.py", "test_scheduler.py",
+    "batch/test_ray.py", "test_audit_emulated.py", "emulated/test_conformance.py", "emulated/test_build.py",
+    "importers/test_end_to_end.py", "notebook/test_runs.py", "test_smaller_shapes.py", "test_bad_kernels.py",
+    "batch/test_run.py", "test_check.py", "test_repair.py", "selftest/test_run.py", "test_smaller_modules.py",
+    "test_wheel.py", "run/test_pool.py", "test_backward.py", "test_reproduction.py", "probes/test_configurations.py",
+    "test_audits.py", "probes/test_right_results.py", "test_scheduler.py", "pr/test_pr.py", "bundle/test_bundle.py",
+    "probes/test_lessons.py", "notebook/test_setup.py", "report/test_linear_time.py", "emulated/test_features.py",
+    "importers/test_fuzz.py", "importers/test_plain_function.py", "probes/test_own_reference.py",
+    "pages/test_guides.py", "emulated/test_cub.py", "run/test_triton_open_lanes.py", "emulated/test_split.py",
+    "test_famous_cases.py", "batch/test_screening.py", "test_interrupted.py", "pr/test_action.py",
+    "emulated/test_accesses.py", "probes/test_unbound_launch.py", "importers/test_places.py",
+    "importers/test_autograd.py", "judge/test_ladder.py", "emulated/test_ptx.py",
 )  # fmt: skip
 """Files that keep a worker of pytest-xdist busy for long begin before the others, so that none is left over at the end
 while another worker has nothing to do; `make test` has xdist keep this order."""
@@ -41,9 +43,14 @@ def pytest_collection_finish() -> None:
     gc.enable()
 
 
-def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+    """Order the files, and leave out those of whole audits that are not in this part: a file's tests share audits."""
+    audits = sorted({item.path for item in items if item.get_closest_marker("audits")})
+    others = {*audits} - {*part(audits)}
+    config.hook.pytest_deselected(items=[item for item in items if item.path in others])
     places = {Path(__file__).parent / name: place for place, name in enumerate(LONGEST_FIRST)}
-    items.sort(key=lambda item: places.get(item.path, len(places)))
+    left = [item for item in items if item.path not in others]
+    items[:] = sorted(left, key=lambda item: places.get(item.path, len(places)))
 
 
 def some(items: Iterable[Item]) -> list[Item]:

@@ -15,6 +15,8 @@ import pytest
 
 from tests.small_claim import trimmed
 
+pytestmark = pytest.mark.audits
+
 SCRIPT = Path(__file__).parents[1] / "bench" / "audits.py"
 
 

@@ -9,6 +9,8 @@ import pytest
 
 import audit
 
+pytestmark = pytest.mark.audits
+
 TEXT = (Path(__file__).resolve().parents[1] / "docs/your_own_kernel.md").read_text(encoding="utf-8")
 SECTION = TEXT[TEXT.index("## Backward passes") :].partition("\n## From Python")[0]
 (REFERENCE, KERNEL_PY), (KERNEL_CU,) = (

@@ -13,6 +13,8 @@ from audit.model import Finding, Record
 from audit.report.progress import Progress
 from audit.run.processes.pool import Workers
 
+pytestmark = pytest.mark.audits
+
 HEAD = """#include <torch/extension.h>
 #include <cuda_runtime.h>
 __global__ void twice(const float* x, float* y, int n) {{

@@ -21,6 +21,8 @@ from audit.report import evidence
 from audit.review import reach
 from tests.importers import published
 
+pytestmark = pytest.mark.audits
+
 KERNEL = "import torch\n\n\ndef twice(x):\n    return x + x\n\n\ndef thrice(x):\n    return 3 * x\n"
 TASK = """import torch
 
@@ -375,3 +377,39 @@ def test_an_unknown_verdict_is_refused_before_anything_is_run(
     assert ran(tmp_path, tmp_path / "out", "--fail-on", "wrog") == 2
     assert "--fail-on wrog: no verdict; did you mean wrong?; known: incomplete, wrong" in capsys.readouterr().err
     assert not (tmp_path / "out").exists()
+
+
+OPERATORS = '''import torch
+from torch.utils.cpp_extension import load_inline
+
+CUDA = r"""
+#include <ATen/ATen.h>
+#include <torch/library.h>
+__global__ void add(const float* a, const float* b, float* c, int n, float factor) {
+  int i = blockIdx.x * blockDim.x + threadIdx.x;
+  if (i < n) c[i] = a[i] + factor * b[i];
+}
+at::Tensor added(const at::Tensor& a, const at::Tensor& b, double factor) {
+  auto c = at::empty_like(a);
+  int n = a.numel();
+  add<<<(n + 255) / 256, 256>>>(a.data_ptr<float>(), b.data_ptr<float>(), c.data_ptr<float>(), n, factor);
+  return c;
+}
+TORCH_LIBRARY(audited, m) { m.def("added(Tensor a, Tensor b, float factor=2.0) -> Tensor", &added); }
+"""
+load_inline("audited", cpp_sources="", cuda_sources=CUDA, is_python_module=False, no_implicit_headers=True)
+
+
+def kernel(a, b):
+    return torch.ops.audited.added(a, b)
+'''
+SUM = "import torch\n\nN = 3000\n\n\ndef reference(a, b):\n    return a + 2 * b\n\n\ndef get_inputs():\n"
+SUM += "    return [torch.randn(N), torch.randn(N)]\n"
+
+
+@pytest.mark.parametrize(("default", "verdict"), [("2.0", "no defect found"), ("3.0", "wrong")])
+def test_a_function_that_torch_alone_registers_is_called_by_its_schema(tmp_path, default, verdict):
+    (tmp_path / "k.py").write_text(OPERATORS.replace("factor=2.0", f"factor={default}"))
+    (tmp_path / "ref.py").write_text(SUM)
+    record = audit.check(tmp_path / "k.py", tmp_path / "ref.py", tolerance=1e-5, device="emulated")
+    assert record.verdict.name == verdict

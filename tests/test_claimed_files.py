@@ -22,6 +22,8 @@ from audit.run.processes.pool import Workers
 from audit.scheduler import places
 from tests.hostile.conftest import CLAIM, VARIANT
 
+pytestmark = pytest.mark.audits
+
 PUBLISHED = Path(__file__).parents[1] / "reports/triangular_mm/h100/record.json"
 INCLUDE = '#define IMPL "factor.h"\n#include IMPL\n'
 

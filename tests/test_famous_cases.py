@@ -14,6 +14,8 @@ from audit.model import Finding, Measurement, Record, store
 from tests.conftest import finding, opened
 from tests.small_claim import trimmed
 
+pytestmark = pytest.mark.audits
+
 REPORTS = Path(__file__).resolve().parents[1] / "reports"
 
 

@@ -16,6 +16,8 @@ from audit.apps.cli import INTERRUPTED
 from audit.model import store
 from tests.small_claim import trimmed
 
+pytestmark = pytest.mark.audits
+
 AT = ("prepare", "verify")
 
 

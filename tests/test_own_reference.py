@@ -16,6 +16,8 @@ from audit.report.progress import Progress
 from audit.run.processes.pool import Workers
 from tests.small_claim import CLAIM
 
+pytestmark = pytest.mark.audits
+
 PRODUCT = """
 import torch
 

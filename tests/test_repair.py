@@ -18,6 +18,8 @@ from audit.report.view import Figure
 from tests.bundle.forging import rehashed, told
 from tests.importers import published
 
+pytestmark = pytest.mark.audits
+
 ROWS = "controls_undefined"
 
 

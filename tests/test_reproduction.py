@@ -17,6 +17,8 @@ from audit.apps import cli
 from audit.model import Record, store
 from tests.importers import published
 
+pytestmark = pytest.mark.audits
+
 FILES = {"half_scaled__cu": published.CU.replace("if (i < count)", "if (2 * i < count)"),
          "my_task__py": published.REFERENCE}  # fmt: skip
 

@@ -11,6 +11,8 @@ from audit.model import store
 from audit.report import evidence
 from tests.importers import published
 
+pytestmark = pytest.mark.audits
+
 LINEAR_TASK = """import torch
 import torch.nn as nn
 

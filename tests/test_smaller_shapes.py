@@ -21,6 +21,8 @@ from audit.run.processes.pool import Workers
 from tests.emulated.child import run
 from tests.importers import published
 
+pytestmark = pytest.mark.audits
+
 ROW_SUMS = """#include <torch/extension.h>
 
 __global__ void row_sums(const float* x, float* y, int columns) {

@@ -17,6 +17,8 @@ import pytest
 from audit.model import store
 from tests.test_reproduction import observed, printed, typed
 
+pytestmark = pytest.mark.audits
+
 ROOT = Path(__file__).resolve().parents[1]
 FILES = ("pyproject.toml", "setup.py", "MANIFEST.in", "README.md", "LICENSE", "NOTICE")
 BUILD = """

@@ -16,6 +16,8 @@ from audit.apps.batch.state import ItemState, Job
 from audit.model.errors import AuditError
 from tests.batch import made, tiny
 
+pytestmark = pytest.mark.audits
+
 pytest.importorskip("ray", reason="ray is not installed: pip install 'kernel-claim-audit[ray]'")
 ray_jobs = pytest.importorskip("audit.apps.batch.ray_jobs")
 

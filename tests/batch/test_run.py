@@ -17,6 +17,8 @@ from audit.apps.batch.state import ItemState
 from audit.model import store
 from tests.batch import made, tiny
 
+pytestmark = pytest.mark.audits
+
 
 def entries(folder: Path) -> dict[str, ItemState]:
     found = (states.read(ItemState, path) for path in folder.glob("items/*.json"))

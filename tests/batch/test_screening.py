@@ -20,6 +20,8 @@ from audit.review import hints
 from tests.batch.made import CLAIMED_FOR, KERNEL, OBSERVED, UNDERLAUNCHED, claim, collection
 from tests.datasets.made import archived, lines
 
+pytestmark = pytest.mark.audits
+
 FUNCTIONAL = """import torch
 def module_fn(x):
     return 2 * x

@@ -23,6 +23,8 @@ from audit.probes.concluding import answer
 from audit.report.figures import raster
 from tests.bundle.forging import Files, edited, rehashed, told
 
+pytestmark = pytest.mark.audits
+
 REPORTS = Path(__file__).resolve().parents[2] / "reports" / "triangular_mm"
 
 

@@ -308,22 +308,6 @@ def test_what_is_not_modelled_is_refused_by_name(tmp_path):
     assert caught.value.line == 5
 
 
-@pytest.mark.parametrize("macro", ["TORCH_LIBRARY", "TORCH_LIBRARY_FRAGMENT"])
-def test_a_function_that_torch_alone_registers_is_refused_before_the_compiler_is_asked(tmp_path, macro):
-    registered = f'{macro}(own, m) {{ m.def("forward", &forward); }}'
-    with pytest.raises(Unsupported, match="a function that TORCH_LIBRARY alone registers") as caught:
-        build(source(tmp_path, GOOD.replace(GOOD.splitlines()[-1], registered)))
-    assert caught.value.line == GOOD.count("\n")
-
-
-@pytest.mark.parametrize("macro", ["TORCH_LIBRARY", "TORCH_LIBRARY_FRAGMENT"])
-def test_a_registration_beside_a_binding_is_left_out(tmp_path, macro):
-    registered = (
-        f'\n{macro}(own, m) {{ m.def("forward(Tensor x) -> Tensor", &forward).def("again", TORCH_FN(forward)); }}\n'
-    )
-    assert build(source(tmp_path, GOOD + registered)).header_set == "micro"
-
-
 ARCHITECTURE = """#if defined(__CUDA_ARCH__)
 #define LANES(n) n
 #else

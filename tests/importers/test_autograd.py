@@ -17,6 +17,8 @@ from audit.review.reach import reaches
 from audit.run.sessions.oracle import load_reference
 from tests.importers import published
 
+pytestmark = pytest.mark.audits
+
 TASK = """import torch
 import torch.nn as nn
 

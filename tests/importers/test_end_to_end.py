@@ -11,6 +11,8 @@ from audit.apps import cli
 from audit.model import Record, store
 from tests.importers import published
 
+pytestmark = pytest.mark.audits
+
 CLEARING = "contract agreement order coverage inherited inputs_intact memory_access kernels_ran".split()
 
 

@@ -12,6 +12,8 @@ from audit.claims import places
 from audit.claims.importers import joined
 from tests.importers import published
 
+pytestmark = pytest.mark.audits
+
 FILES = {
     "k.cu": '// k.cu\n#include <cuda.h>\n#include "a.h"\nint k;\n#include "a.h"\n#include "lost.h"\nint last;\n',
     "a.h": "#pragma once\nint a;\n",

@@ -10,6 +10,8 @@ import pytest
 from audit.apps import cli
 from audit.model import store
 
+pytestmark = pytest.mark.audits
+
 TEXT = (Path(__file__).resolve().parents[2] / "docs/your_own_kernel.md").read_text(encoding="utf-8")
 SECTION = TEXT[TEXT.index("## A plain C function of pointers") :].partition("\n## Backward")[0]
 SOLVE, BINDING, REFERENCE = (

@@ -14,6 +14,8 @@ import pytest
 from audit.claims import load
 from tests.conftest import some
 
+pytestmark = pytest.mark.audits
+
 ROOT = Path(__file__).resolve().parents[2]
 RESULTS = ROOT / "bench/results"
 WAYS, H200 = (

@@ -22,6 +22,8 @@ from audit.report.formats import COMMENT_CHARACTERS, OPENREVIEW_CHARACTERS
 from tests.notebook.test_checklist import again
 from tests.small_claim import trimmed
 
+pytestmark = pytest.mark.audits
+
 ROOT = Path(__file__).resolve().parents[2]
 HEADLESS: dict[str, object] = {"interactive": False}
 

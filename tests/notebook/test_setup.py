@@ -12,6 +12,8 @@ import pytest
 
 from audit import __version__
 
+pytestmark = pytest.mark.audits
+
 ROOT = Path(__file__).resolve().parents[2]
 AWAY = "Kit not fetched: is the network away? Run this cell again."
 UNINSTALLED = "Packages not installed: see pip above. Run this cell again."

@@ -20,6 +20,8 @@ from audit.report.progress import Progress
 from audit.review.hints import Source, reviewed
 from audit.run.processes.pool import Workers
 
+pytestmark = pytest.mark.audits
+
 DOCS = Path(__file__).resolve().parents[2] / "docs"
 BLOCK = re.compile(r"```(\w+)\n(.*?)```", re.DOTALL)
 FILES = {"toml": "claim.toml", "python": "reference.py", "cuda": "claimed.cu"}

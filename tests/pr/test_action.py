@@ -18,6 +18,8 @@ from audit.apps.commands import COMMANDS
 from audit.apps.pr.command import COMMENT, SARIF
 from tests.importers import published
 
+pytestmark = pytest.mark.audits
+
 ROOT = Path(__file__).resolve().parents[2]
 ACTION: dict[str, Any] = yaml.safe_load((ROOT / "action.yml").read_text(encoding="utf-8"))
 STEPS: list[dict[str, Any]] = ACTION["runs"]["steps"]

@@ -17,6 +17,8 @@ from audit.model import store
 from audit.report.formats import COMMENT_CHARACTERS
 from tests.importers import published
 
+pytestmark = pytest.mark.audits
+
 RIGHT = published.CU
 FASTER = RIGHT.replace("128", "256").replace('"forward"', '"run"')  # each side has a function of its own name
 WRONG = RIGHT.replace("if (i < count)", "if (2 * i < count)")

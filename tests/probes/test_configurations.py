@@ -12,6 +12,8 @@ from audit.model import Record
 from audit.probes import configurations
 from tests.importers import published
 
+pytestmark = pytest.mark.audits
+
 KERNEL = """import torch
 import triton
 import triton.language as tl

@@ -13,6 +13,8 @@ from audit.model import Finding, Variant
 from audit.probes.observing.runner import ask
 from audit.run.processes.pool import Workers
 
+pytestmark = pytest.mark.audits
+
 FOLDER = claims.load("controls_caches")
 VARIANTS = {variant.name: variant for variant in FOLDER.claim.variant}
 KNOWN_BAD = [variant for variant in VARIANTS.values() if variant.role == "known_bad"]

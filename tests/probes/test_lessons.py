@@ -13,6 +13,8 @@ from audit.model import Variant
 from audit.run.processes.pool import Workers
 from tests.conftest import part
 
+pytestmark = pytest.mark.audits
+
 CLAIM = claims.load("triangular_mm", lessons=True)
 LESSONS = [one for one in CLAIM.claim.variant if one.role == "lesson"]
 SIZES = (1, 33, 130, 255)

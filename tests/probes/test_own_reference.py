@@ -23,6 +23,8 @@ from audit.probes.observing.target import Target
 from audit.run.processes.pool import Workers
 from tests.conftest import finding, some
 
+pytestmark = pytest.mark.audits
+
 FOLDERS = sorted(
     path.parent for path in claims.KERNELS.glob(f"*/{claims.STATEMENT}") if not path.parent.name.startswith("controls")
 )

@@ -14,6 +14,8 @@ from audit.model import Record
 from audit.report.progress import Progress
 from audit.run.processes.pool import Workers
 
+pytestmark = pytest.mark.audits
+
 ONE_OF = {
     "controls_loss": "block_sums_good",
     "controls_good/any_argmax": "last_of_equals",

@@ -9,6 +9,8 @@ import pytest
 import audit
 from tests.importers import published
 
+pytestmark = pytest.mark.audits
+
 KERNEL = """import torch
 import triton
 import triton.language as tl

@@ -16,6 +16,8 @@ from audit.model.errors import BadInput
 from audit.run.processes.pool import Workers
 from tests.small_claim import trimmed
 
+pytestmark = pytest.mark.audits
+
 PAIR = ("coverage_bad", "coverage_good")
 
 

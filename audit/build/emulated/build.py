@@ -40,8 +40,7 @@ _LIBRARIES = ("-lstdc++", "-lm", "-lgcc_s", "-lgcc", "-lc")
 _LINK = ("-shared", "-nodefaultlibs", "-Wl,-z,relro,-z,now,--as-needed", _WRAPS, *_LIBRARIES)
 _RECIPE = "9"  # part of every cache key; counts changes to the way this module calls the compiler
 
-_REGISTERED = re.compile(r"\bTORCH_LIBRARY(?:_FRAGMENT|_IMPL)?\s*\(")
-_BOUND = re.compile(r"\b(?:PYBIND11_MODULE|PyInit_\w+)")
+_FOR_CPU = re.compile(r"\bimpl\([^;]*\bkCPU\b")
 _LISTS = "at::ITensorListRef"
 
 
@@ -93,8 +92,8 @@ def build(
     for construct in unsupported(source):
         raise Unsupported(construct.construct, line=construct.line)
     refused.require_device_words(source)
-    if (registered := _REGISTERED.search(source.masked)) and not _BOUND.search(source.masked):
-        raise Unsupported("a function that TORCH_LIBRARY alone registers", line=source.line_of(registered.start()))
+    if (other := _FOR_CPU.search(source.masked)) is not None:  # its kCUDA is a kCPU here
+        raise Unsupported("an operator that `impl` registers for kCPU", line=source.line_of(other.start()))
     prefix = prepared.sources().prefix
     translated = rewrite.rewrite(source, name=source_path.name, prefix=prefix)
     translated = _SLOWER[optimisation] + rewrite.defines(flags) + translated

@@ -11,7 +11,7 @@ import functools
 import importlib.machinery
 import importlib.util
 import operator
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from pathlib import Path
 from typing import Any
@@ -20,6 +20,9 @@ import torch
 
 from audit.build.cache import sealed
 
+_MODULE = "extension"
+_REGISTERED: dict[str, torch.library.Library] = {}
+"""What this process registered, by the name of the operator."""
 _NONE, _BOOL, _INTEGER, _REAL, _TENSOR, _TEXT, _LIST, _TUPLE, _DTYPE = range(9)
 
 
@@ -69,13 +72,20 @@ def load(
         OSError: the library needs an undefined symbol.
     """
     held = sealed(library, digests)
-    return _load_module(held) if header_set != "micro" else _load_micro(held, prefix)
+    if header_set != "micro":
+        ctypes.CDLL(str(Path(torch.__file__).parent / "lib" / "libtorch_python.so"), mode=ctypes.RTLD_GLOBAL)
+    handle = ctypes.CDLL(str(held))
+    if hasattr(handle, f"PyInit_{_MODULE}"):
+        named = _load_module(held)
+    else:
+        named = _functions(handle, f"{prefix}_module", prefix)
+    return {**_registered(_functions(handle, f"{prefix}_operators", prefix)), **named}
 
 
-def _load_micro(library: Path, prefix: str) -> dict[str, Callable[..., Any]]:
-    handle = ctypes.CDLL(str(library))
+def _functions(handle: ctypes.CDLL, opener: str, prefix: str) -> dict[str, Callable[..., Any]]:
+    """Return the functions by name of the module that this function of a library returns."""
     runtime = ctypes.CDLL(None)  # the runtime's symbols are global
-    if (opened := getattr(handle, f"{prefix}_module", None)) is None:
+    if (opened := getattr(handle, opener, None)) is None:
         return {}
     opened.restype = ctypes.c_void_p
     module = opened()
@@ -91,6 +101,36 @@ def _load_micro(library: Path, prefix: str) -> dict[str, Callable[..., Any]]:
     for function in functions:  # the first function of a name picks among its overloads
         named.setdefault(function.__name__, function)
     return named
+
+
+def _registered(functions: Mapping[str, Callable[..., Any]]) -> dict[str, Callable[..., Any]]:
+    """Register the functions of `TORCH_LIBRARY` in `torch.ops`, each in place of an earlier library's, and return them.
+    See include/cuemu/operators.h for the names."""
+    found: dict[str, Callable[..., Any]] = {}
+    for schema in functions:
+        name, opened, _ = schema.partition("(")
+        if opened:
+            if (earlier := _REGISTERED.pop(name, None)) is not None:
+                earlier._destroy()  # type: ignore[no-untyped-call]
+            space, _, operator_name = name.partition("::")
+            library = _REGISTERED[name] = torch.library.Library(space, "FRAGMENT")  # type: ignore[no-untyped-call]
+            library.define(schema.removeprefix(f"{space}::"))  # type: ignore[no-untyped-call]
+            if name in functions:
+                function = _with_defaults(functions[name], torch._C.parse_schema(schema).arguments)
+                library.impl(operator_name, function, "CompositeExplicitAutograd")  # type: ignore[no-untyped-call]
+            plain = operator_name.partition(".")[0]
+            found[plain] = getattr(getattr(torch.ops, space), plain)
+    return found
+
+
+def _with_defaults(function: Callable[..., Any], parameters: Sequence[Any]) -> Callable[..., Any]:
+    """Return a function of positions out of one that torch calls without the last values that equal their defaults."""
+
+    def call(*given: Any, **named: Any) -> Any:
+        left = [named.get(one.name, one.default_value) for one in parameters[len(given) :]]
+        return function(*given, *left)
+
+    return call
 
 
 def _function(runtime: ctypes.CDLL, module: int, name: str, prefix: str) -> Callable[..., Any]:
@@ -116,9 +156,8 @@ def _function(runtime: ctypes.CDLL, module: int, name: str, prefix: str) -> Call
 
 
 def _load_module(library: Path) -> dict[str, Callable[..., Any]]:
-    ctypes.CDLL(str(Path(torch.__file__).parent / "lib" / "libtorch_python.so"), mode=ctypes.RTLD_GLOBAL)
-    loader = importlib.machinery.ExtensionFileLoader("extension", str(library))
-    spec = importlib.util.spec_from_file_location("extension", library, loader=loader)
+    loader = importlib.machinery.ExtensionFileLoader(_MODULE, str(library))
+    spec = importlib.util.spec_from_file_location(_MODULE, library, loader=loader)
     assert spec is not None  # a loader was given
     module = importlib.util.module_from_spec(spec)
     loader.exec_module(module)

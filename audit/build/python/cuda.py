@@ -197,7 +197,8 @@ def main() -> None:
 
     The request is JSON: `source`, `entry`, `init_inputs`, `oldest` (nvcc's oldest architecture), `leave_out` (whether
     flags for older ones are left out), and `folder`, which gets `built.json` with `loaded`, true if the entry was
-    found; `extensions`, for each `load_inline` by key either `[library, name]`, the library's path in the folder, or
+    found; `extensions`, for each `load_inline` by key either `[library, name]`, the library's path in the folder and
+    its module, "" for a library of operators alone, or
     the builder's refusal as a text; `dropped`, the flags for older architectures; and `left`, true if the source exited
     this process. An exception of the source ends this process and is in its log.
     """
@@ -225,8 +226,9 @@ def main() -> None:
         except (RuntimeError, ImportError) as error:
             extensions[key] = str(error)
             raise
-        if getattr(module, "__file__", None):
-            extensions[key] = [str(Path(module.__file__).relative_to(folder)), module.__name__]
+        operators = isinstance(module, str)  # of `is_python_module=False`: the library's path
+        if file := module if operators else getattr(module, "__file__", None):
+            extensions[key] = [str(Path(file).relative_to(folder)), "" if operators else module.__name__]
         return module
 
     cpp_extension.load_inline = load_inline

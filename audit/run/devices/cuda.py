@@ -201,9 +201,12 @@ def _extension(settings: CudaPython, key: str) -> Any | None:
 
 
 def _module(library: Path, name: str, digests: Mapping[Path, str]) -> Any:
-    """Load a library as the module of that name."""
+    """Load a library as the module of that name; one without a name holds operators alone, and its path is returned."""
 
-    def load() -> ModuleType:
+    def load() -> ModuleType | str:
+        if not name:
+            torch.ops.load_library(held := str(sealed(library, digests)))  # type: ignore[no-untyped-call]
+            return held
         loader = importlib.machinery.ExtensionFileLoader(name, str(sealed(library, digests)))
         spec = importlib.util.spec_from_loader(name, loader)
         assert spec is not None  # a loader was given

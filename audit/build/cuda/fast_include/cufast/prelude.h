@@ -1,5 +1,6 @@
 // Precompiled once for the host part of every fast build: torch's micro headers, CUDA's, the binding, the launcher.
 #pragma once
+#define CUFAST 1
 #include "cuemu/torch_micro.h"
 
 #include <ATen/cuda/CUDAContextLight.h>
@@ -23,6 +24,7 @@
 #include <unordered_map>
 
 #include "cuemu/bind.h"
+#include "cuemu/operators.h"
 #include "cuemu/min_max.h"  // nvcc gives host code CUDA's min and max too
 #include "cufast/device_names.h"
 #include "cufast/launch.h"

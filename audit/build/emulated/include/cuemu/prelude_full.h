@@ -6,3 +6,4 @@
 #include "cuemu/device.h"
 #include "cuemu/half.h"
 #include "cuemu/torch_check.h"
+#include "cuemu/operators.h"

@@ -9,3 +9,4 @@
 #include "cuemu/half.h"
 #include "cuemu/torch_check.h"
 #include "cuemu/bind.h"
+#include "cuemu/operators.h"

@@ -7,5 +7,6 @@
 #include "cuemu/device.h"
 #include "cuemu/half.h"
 #include "cuemu/torch_check.h"
+#include "cuemu/operators.h"
 
 namespace py = pybind11;

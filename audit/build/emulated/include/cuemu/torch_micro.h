@@ -59,26 +59,6 @@ using variable_list = std::vector<at::Tensor>;
 
 }  // namespace torch
 
-#ifndef TORCH_LIBRARY
-// Operators of a source's own, registered beside the binding through which alone an audit calls.
-namespace cuemu {
-struct NoLibrary {
-  template <class... T>
-  NoLibrary& def(T&&...) {
-    return *this;
-  }
-  template <class... T>
-  NoLibrary& impl(T&&...) {
-    return *this;
-  }
-};
-}  // namespace cuemu
-#define TORCH_FN(function) &function
-#define TORCH_LIBRARY(name, library) [[maybe_unused]] static void cuemu_library_##name(cuemu::NoLibrary& library)
-#define TORCH_LIBRARY_FRAGMENT(name, library) \
-  [[maybe_unused]] static void cuemu_fragment_##name(cuemu::NoLibrary& library)
-#endif
-
 namespace at {
 using torch::RestrictPtrTraits;
 }

@@ -1,0 +1,180 @@
+// TORCH_LIBRARY without torch's dispatcher: a cuemu::Module of what a source registers for CUDA tensors. A function's
+// name in it is `space::name`; an entry with a `(` in its name is a schema. audit/build/emulated/library.py reads both.
+#pragma once
+#include "cuemu/bind_call.h"
+
+#include <c10/core/DeviceType.h>
+#include <c10/core/DispatchKey.h>
+
+#include <string>
+#include <string_view>
+
+namespace cuemu {
+
+// The name of a C++ type in a schema, where torch infers one: as in torch, no other integer or float has one.
+template <class T>
+struct InSchema;
+template <>
+struct InSchema<at::Tensor> {
+  static std::string name() { return "Tensor"; }
+};
+template <>
+struct InSchema<std::int64_t> {
+  static std::string name() { return "int"; }
+};
+template <>
+struct InSchema<double> {
+  static std::string name() { return "float"; }
+};
+template <>
+struct InSchema<bool> {
+  static std::string name() { return "bool"; }
+};
+template <>
+struct InSchema<std::string> {
+  static std::string name() { return "str"; }
+};
+template <>
+struct InSchema<at::Scalar> {
+  static std::string name() { return "Scalar"; }
+};
+template <>
+struct InSchema<at::ScalarType> {
+  static std::string name() { return "ScalarType"; }
+};
+template <class T>
+struct InSchema<std::optional<T>> {
+  static std::string name() { return InSchema<T>::name() + "?"; }
+};
+template <class T>
+struct InSchema<std::vector<T>> {
+  static std::string name() { return InSchema<T>::name() + "[]"; }
+};
+template <class T>
+struct InSchema<c10::ArrayRef<T>> : InSchema<std::vector<T>> {};
+template <class... T>
+struct InSchema<std::tuple<T...>> {
+  static std::string name() {
+    std::string names;
+    ((names += (names.empty() ? "" : ", ") + InSchema<T>::name()), ...);
+    return "(" + names + ")";
+  }
+};
+
+template <class R, class... A>
+std::string inferred(std::type_identity<std::tuple<A...>>) {
+  std::string parameters;
+  int i = 0;
+  ((parameters += (i ? ", " : "") + InSchema<A>::name() + " _" + std::to_string(i), i++), ...);
+  if constexpr (std::is_void_v<R>) return "(" + parameters + ") -> ()";
+  else return "(" + parameters + ") -> " + InSchema<std::decay_t<R>>::name();
+}
+
+template <class T>
+concept Callable = std::is_function_v<std::remove_pointer_t<std::decay_t<T>>> || requires { &std::decay_t<T>::operator(); };
+
+[[maybe_unused]] static Module* operators() {
+  static Module* module = cuemu_new_module();
+  return module;
+}
+
+constexpr bool runs_here(c10::DispatchKey key) {
+  using enum c10::DispatchKey;
+  return key == CUDA || key == CatchAll || key == CompositeExplicitAutograd || key == CompositeImplicitAutograd;
+}
+#ifdef CUFAST
+constexpr bool runs_here(c10::DeviceType type) { return type == c10::DeviceType::CUDA; }
+#else
+constexpr bool runs_here(c10::DeviceType type) { return type == c10::DeviceType::CPU; }  // kCUDA, by after_includes.h
+#endif
+
+template <class Key, class F>
+struct Dispatched {
+  Key key;
+  F function;
+};
+
+class Operators {
+ public:
+  Operators(std::string space, c10::DispatchKey key) : space_(std::move(space) + "::"), here_(runs_here(key)) {}
+
+  template <class... More>
+  Operators& def(std::string_view text, More&&... more) {
+    const std::string name(text.substr(0, text.find('(')));
+    if (name.size() < text.size()) declare(text);
+    (define(name, std::forward<More>(more), name.size() == text.size()), ...);
+    return *this;
+  }
+
+  template <Callable F>
+  Operators& impl(std::string_view name, F&& function) {
+    using Plain = std::decay_t<F>;
+    constexpr std::size_t parameters = Signature<Plain>::count;
+    const void* held = new Plain(std::forward<F>(function));
+    if (here_) cuemu_add_function(operators(), full(name).c_str(), parameters, &call_with<Plain>, held);
+    return *this;
+  }
+  template <class Key, Callable F>
+  Operators& impl(std::string_view name, Key key, F&& function) {
+    return runs_here(key) ? impl(name, std::forward<F>(function)) : *this;
+  }
+  template <class Key, class F>
+  Operators& impl(std::string_view name, const Dispatched<Key, F>& one) {
+    return impl(name, one.key, one.function);
+  }
+
+ private:
+  std::string full(std::string_view name) const {
+    return name.starts_with(space_) ? std::string(name) : space_ + std::string(name);
+  }
+  void declare(std::string_view schema) {
+    cuemu_add_function(operators(), full(schema).c_str(), 0, nullptr, nullptr);
+  }
+  template <Callable F>
+  void define(const std::string& name, F&& function, bool infer) {
+    using Shape = Signature<std::decay_t<F>>;
+    if (infer) {
+      using Parameters = std::type_identity<typename Shape::Parameters>;
+      declare(name + inferred<typename Shape::Result>(Parameters{}));
+    }
+    impl(name, std::forward<F>(function));
+  }
+  template <class Tags>
+    requires(!Callable<Tags>)
+  void define(const std::string&, const Tags&, bool) {}
+
+  std::string space_;
+  bool here_;
+};
+
+}  // namespace cuemu
+
+extern "C" __attribute__((used, visibility("default"))) inline cuemu::Module* cuemu_operators() {
+  return cuemu::operators();
+}
+
+#ifndef CUEMU_REAL_TORCH  // whose own function of that name returns what hides its function
+namespace torch {
+template <class Key, class F>
+cuemu::Dispatched<Key, std::decay_t<F>> dispatch(Key key, F&& function) {
+  return {key, std::forward<F>(function)};
+}
+}  // namespace torch
+#endif
+
+#undef TORCH_FN
+#undef TORCH_LIBRARY
+#undef TORCH_LIBRARY_FRAGMENT
+#undef TORCH_LIBRARY_IMPL
+#define TORCH_FN(function) &function
+#define TORCH_LIBRARY(space, library) CUEMU_REGISTERS(space, CatchAll, library, __COUNTER__)
+#define TORCH_LIBRARY_FRAGMENT(space, library) CUEMU_REGISTERS(space, CatchAll, library, __COUNTER__)
+#define TORCH_LIBRARY_IMPL(space, key, library) CUEMU_REGISTERS(space, key, library, __COUNTER__)
+#define CUEMU_REGISTERS(space, key, library, number) CUEMU_REGISTERS_AS(space, key, library, number)
+#define CUEMU_REGISTERS_AS(space, key, library, number)                                       \
+  static void cuemu_register_##number(cuemu::Operators&);                                     \
+  [[maybe_unused]] static const bool cuemu_registered_##number = [] {                         \
+    cuemu::Operators into(#space, c10::DispatchKey::key);                                     \
+    return cuemu_register_##number(into), true;                                               \
+  }();                                                                                        \
+  static void cuemu_register_##number(cuemu::Operators& library)
