@@ -14,7 +14,7 @@ from audit.build.notes import build_finding
 from audit.build.second_compiler import Refusal
 from audit.device_run import Build, DeviceRun, VariantResult, merge
 from audit.model import BuildNote, Finding, Variant
-from audit.probes import PROBES, inherited
+from audit.probes import PROBES, contract, inherited
 from audit.record_writer import RecordWriter
 from audit.report.progress import Progress
 from audit.sandbox import limits
@@ -52,12 +52,18 @@ def outcome(findings: Sequence[Finding]) -> str:
     kinds = {
         "failed": [one for one in findings if one.fails_kernel],
         "undefined behaviour": [one for one in findings if one.grade == "undefined" and one.claimed],
-        "no answer": [one for one in findings if one.outcome == "error"],
+        "no answer": [one for one in findings if one.outcome == "error" or _unasked(one)],
     }
     named = {one.probe for group in kinds.values() for one in group}
     kinds["only noted"] = [one for one in findings if one.outcome == "fail" and one.probe not in named]
     parts = [f"{kind}: {', '.join(one.probe for one in group)}" for kind, group in kinds.items() if group]
-    return "; ".join([*parts] if named else ["passed every probe", *parts])
+    passed = "passed every other probe" if parts else "passed every probe"
+    return "; ".join([*parts] if named else [passed, *parts])
+
+
+def _unasked(finding: Finding) -> bool:
+    """Return whether no shape was there to ask at, so that no other probe has an answer either."""
+    return finding.probe == contract.NAME and finding.outcome == "skip"
 
 
 class Scheduler:

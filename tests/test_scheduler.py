@@ -231,7 +231,8 @@ def test_progress_names_what_takes_long() -> None:
 
 def test_progress_names_what_counts_before_what_is_only_noted() -> None:
     hint = finding("layout", "fail", grade="hint")
-    assert outcome([finding("order"), hint]) == "passed every probe; only noted: layout"
+    assert outcome([finding("order"), hint]) == "passed every other probe; only noted: layout"
     wrong = [finding("order", "fail"), finding("repeat", "error"), finding("alias", "fail", grade="undefined")]
     assert outcome([*wrong, hint]) == "failed: order; undefined behaviour: alias; no answer: repeat; only noted: layout"
     assert outcome([finding("order"), finding("layout", "skip")]) == "passed every probe"
+    assert outcome([finding("contract", "skip"), finding("order", "skip")]) == "no answer: contract"

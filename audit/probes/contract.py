@@ -11,7 +11,8 @@ Triton kernel of the source can bind its arguments.
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from typing import Any
 
 from audit.model import Shape
 from audit.model.errors import AuditError
@@ -233,14 +234,19 @@ def _raised_at_claimed(target: Target, pairs: Sequence[tuple[Case, Call]]) -> st
     """Return the exception at the claimed shape, of a call or of host code alone; None where a launch may cause it."""
     for case, call in pairs:
         if case.shape == target.claim.shapes.claimed:
-            return None if call.reports or any(one["refused"] for one in call.launches) else call.raised
+            return None if any(one["refused"] for one in call.launches) else _alone(call.raised, call.reports)
     try:
         (found,) = claimed_shape.launched(target, [claimed_shape.needed(target)])
     except ProtocolViolated:
         raise
     except AuditError:
         return None
-    return None if found.reports or found.refused else found.raised
+    return None if found.refused else _alone(found.raised, found.reports)
+
+
+def _alone(raised: str | None, reports: Sequence[Mapping[str, Any]]) -> str | None:
+    """Return an exception; None where a report says something else than that it was raised."""
+    return None if raised is None or any(raised not in one["message"] for one in reports) else raised
 
 
 def _taken(target: Target, check: str, refused: Sequence[Shape]) -> Shape | None:

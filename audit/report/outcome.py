@@ -7,6 +7,7 @@ from itertools import groupby
 from audit.judge.causes import device_name, shape_of
 from audit.model import Finding, Place, Record, VerdictName
 from audit.model.record import RatioAnswer, ResultAnswer, TaskAnswer
+from audit.probes import configurations
 from audit.report import cause, evidence, provenance, sizes, tables, times
 from audit.report.messages import Message, Recorded, joined, message, number, shape
 from audit.report.view import Card, Figure, Section, Tone
@@ -81,12 +82,15 @@ def missing(record: Record) -> tuple[str, ...]:
 
 
 def next_step(record: Record) -> str | None:
-    """Return what would decide a claim that the emulated device does not build, or whose kernel failed at sizes that
-    the kit chose, where none that counts fits that device."""
+    """Return what would decide a claim that the emulated device does not build, that is wrong with one of several
+    configurations, or whose kernel failed at sizes that the kit chose, where none that counts fits that device."""
     shapes, found = record.claim.statement.shapes, unclaimed(record)
     builds = [one for one in evidence.of_claim(record) if one.probe == "build" and one.outcome == "skip"]
     if builds and record.device.kind != "cuda":
         return message("verdict.next_build")
+    open_ = {text.partition(":")[0] for text in record.verdict.missing}
+    if configurations.NAME in open_ and record.device.kind != "cuda":
+        return message("verdict.next_configuration")
     if shapes.emulated_by != "importer" or record.device.kind == "cuda" or not found:
         return None
     asked = next((sizes for one in found if (sizes := shape_of(one))), shapes.emulated[-1])

@@ -211,6 +211,8 @@ def test_inputs_that_move_nothing_are_the_cause_where_no_ablation_shows_one(reco
     dead = finding("dead_inputs", "fail", evidence={"inputs": inputs})
     changed = record.model_copy(update={"findings": (*RIGHT, dead)})
     assert judge.judge(changed).root_cause == "The result does not follow input 0 (a)."
+    ended = record.model_copy(update={"findings": (*RIGHT, finding("memory_access", "fail"), dead)})
+    assert judge.judge(ended).root_cause is None  # no element moves where the launch ended
 
 
 @pytest.mark.parametrize(("kept", "cause"), [(995, "The result does not follow input 0 (a)."), (58, None)])

@@ -61,3 +61,30 @@ def test_a_launch_that_binds_no_arguments_is_wrong(tmp_path: Path, call: str, ve
         {"wrong": "fail", "undecided": "error"}.get(verdict, "pass"),
     ), found
     assert words in found.summary
+
+
+LARGE = TASK.replace("N = 1000", "N = 3 * 2**30")
+"""A claimed shape whose inputs the emulated device does not make."""
+
+
+WIDE = TASK.replace("N = 1000", "N = 32768\nwidth = (32768,)").replace("torch.randn(N)", "torch.randn(N, *width)")
+"""A claimed shape of which no smaller one keeps the width, so that none that is asked counts."""
+
+
+def test_a_launch_that_binds_no_arguments_at_a_shape_that_is_not_run_is_wrong_too(tmp_path: Path) -> None:
+    text = KERNEL.replace("CALL", "twice[(16,)](x, y, x.numel())")
+    source = published.write(tmp_path / "s", twice__py=text, task__py=WIDE)
+    record = audit.check(source / "twice.py", source / "task.py", tolerance=1e-5, device="emulated", seed=5)
+    assert record.verdict.name == "wrong"
+    assert "N=32768: the call raised" in record.verdict.reasons[0]
+
+
+def test_what_triton_refuses_at_the_largest_shape_asked_counts_where_memory_ends_the_claimed_one(
+    tmp_path: Path,
+) -> None:
+    text = KERNEL.replace("CALL", "twice[(x.numel() // 8,)](x, y, x.numel(), block=8)")
+    text = text.replace("tl.arange(0, block)", "tl.arange(0, n)")  # n is no constexpr
+    source = published.write(tmp_path / "s", twice__py=text, task__py=LARGE)
+    record = audit.check(source / "twice.py", source / "task.py", tolerance=1e-5, device="emulated", seed=5)
+    assert record.verdict.name == "cannot be built"
+    assert "arange's arguments must be of type tl.constexpr" in record.verdict.reasons[0]

@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from audit import judge
-from audit.judge.evidence import NONE_CLAIMED
+from audit.judge.evidence import CORRECTNESS, NONE_CLAIMED
 from audit.lint import floors
 from audit.model import Finding, Record, Speedup, Verdict
 from audit.model.claim import Original
@@ -71,6 +71,18 @@ def test_a_source_that_the_emulated_device_does_not_build_is_one_for_a_gpu() -> 
     record = judged(whole.model_copy(update={"findings": (build.model_copy(update={"target": "claimed"}),)}))
     card = section(record, "verdict").card
     assert card is not None and "audit the claim on a GPU" in dict(card.facts)["What would decide it"]
+
+
+def test_a_kernel_that_is_wrong_with_one_of_its_configurations_is_one_for_a_gpu() -> None:
+    whole = triangular()
+    wrong = finding("configurations", "fail", evidence={"of": 2}, device="emulated")
+    tuned = finding("kernels_ran", evidence={"tuned": [{"kernel": "k", "of": 2}]}, device="emulated")
+    others = (one for one in whole.findings if one.target == "claimed" and not one.fails_kernel)
+    left = [one for one in others if one.probe not in ("kernels_ran", "configurations")]
+    right = [finding(name, device="emulated") for name in CORRECTNESS if name not in {one.probe for one in left}]
+    record = judged(whole.model_copy(update={"findings": (*left, *right, tuned, wrong)}))
+    card = section(record, "verdict").card
+    assert card is not None and "leave the wrong one out" in dict(card.facts)["What would decide it"]
 
 
 @pytest.mark.parametrize("chosen_by", ["claim", "importer"])

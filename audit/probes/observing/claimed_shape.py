@@ -128,11 +128,11 @@ def launched(target: Target, shapes: Sequence[Shape]) -> list[Launched]:
     return found
 
 
-def compiled(target: Target, *, compute_capability: int) -> list[dict[str, Any]]:
-    """Return Triton's refusals of kernels launched at the claimed shape, as reports. Raises as `launched`."""
-    asked = [one.arguments for one in _described(target, [target.claim.shapes.claimed])]
+def compiled(target: Target, shape: Shape, *, compute_capability: int) -> tuple[list[dict[str, Any]], str | None]:
+    """Return Triton's refusals of launched kernels, as reports, and the call's exception. Raises as `launched`."""
+    asked = [one.arguments for one in _described(target, [shape])]
     ((event, _),) = _asked(target, asked, {"blocks": 0, "compute_capability": compute_capability}, compiles=True)
-    return [one for one in event["reports"] if one["kind"] == REFUSED]
+    return [one for one in event["reports"] if one["kind"] == REFUSED], event["raised"]
 
 
 def shares_results(target: Target, calls: int) -> bool:

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import re
 from importlib import metadata
+from typing import Any
 
 from audit.build.notes import refused_finding
 from audit.build.second_compiler import NEWEST, Refusal
@@ -27,9 +28,12 @@ OTHERWISE = re.compile(
 )
 """Refusals that a version of Triton, a GPU or a limit of its front end explains."""
 NOWHERE = re.compile(
-    r"module 'triton\.language' has no attribute '(?:tanh|pow|round|isnan|mean|sign|relu|gelu)'(?! from partially)"
+    r"module 'triton\.language' has no attribute '(?:tanh|pow|round|isnan|mean|sign|relu|gelu)'(?! from partially)|"
+    r"module 'triton\.language\.math' has no attribute 'recip'|"
+    r"\bclamp\(\) missing 1 required positional argument: '(?:min|max)'"
 )
-"""Functions of torch that `triton.language` lacks in 2.1, 3.0 and 3.7: no other version explains their refusal."""
+"""Functions of torch that `triton.language` lacks in 2.1, 3.0 and 3.7, and its `clamp`, which takes both bounds since
+3.0: no other version explains their refusal."""
 
 
 def counts(message: str) -> bool:
@@ -44,14 +48,23 @@ def finding(target: Target) -> Finding | None:
         return None
     own = own_kernels(target.reference.parent / target.variant.file)
     newest = max(NEWEST, settings.configuration.compute_capability)
-    try:
-        reports = claimed_shape.compiled(target, compute_capability=newest)
-    except AuditError:
-        return None
-    for one in reports:
+    for one in _refusals(target, newest):
         if one["kernel"] in own and counts(one["message"]):
             place = f"{target.variant.file}({one['line']})" if one["line"] else target.variant.file
             log = f"{place}: error: {one['message']} ({one['kernel']})"
             compiler = Refusal(f"Triton {metadata.version('triton')}", log)
             return refused_finding(target.variant.name, log, compiler, line=one["line"])
     return None
+
+
+def _refusals(target: Target, compute_capability: int) -> list[dict[str, Any]]:
+    """Return the reports at the claimed shape or, where its memory cannot be had, at the largest asked."""
+    found: list[dict[str, Any]] = []
+    for shape in (target.claim.shapes.claimed, target.largest.shape):
+        try:
+            found, raised = claimed_shape.compiled(target, shape, compute_capability=compute_capability)
+        except AuditError:
+            continue
+        if found or raised is None or not claimed_shape.NO_MEMORY.search(raised):
+            break
+    return found

@@ -205,8 +205,7 @@ def _module(library: Path, name: str, digests: Mapping[Path, str]) -> Any:
 
     def load() -> ModuleType | str:
         if not name:
-            torch.ops.load_library(held := str(sealed(library, digests)))  # type: ignore[no-untyped-call]
-            return held
+            return str(ctypes.CDLL(str(sealed(library, digests))))
         loader = importlib.machinery.ExtensionFileLoader(name, str(sealed(library, digests)))
         spec = importlib.util.spec_from_loader(name, loader)
         assert spec is not None  # a loader was given
