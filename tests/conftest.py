@@ -19,6 +19,7 @@ from audit.run.processes.pool import Workers
 Item = TypeVar("Item")
 LONGEST_FIRST = (
     "batch/test_ray.py", "test_audit_emulated.py", "emulated/test_conformance.py", "emulated/test_build.py",
+    "emulated/test_larger_operators.py",
     "importers/test_end_to_end.py", "notebook/test_runs.py", "test_smaller_shapes.py", "test_bad_kernels.py",
     "batch/test_run.py", "test_check.py", "test_repair.py", "selftest/test_run.py", "test_smaller_modules.py",
     "test_wheel.py", "run/test_pool.py", "test_backward.py", "test_reproduction.py", "probes/test_configurations.py",

@@ -16,6 +16,8 @@ from audit.run.inputs.problem import Problem
 from audit.run.sessions.oracle import load_reference
 from tests.small_claim import CLAIM
 
+pytestmark = pytest.mark.audits
+
 
 def test_a_right_result_without_a_finite_element_is_bad_input(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]

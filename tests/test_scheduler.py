@@ -25,6 +25,8 @@ from audit.run.processes.pool import Workers
 from audit.scheduler import outcome
 from tests.conftest import finding
 
+pytestmark = pytest.mark.audits
+
 FOLDER = claims.load("triangular_mm")
 NAMES = ("claimed", "fixed_grid2d")
 

@@ -28,6 +28,8 @@ ROUNDED = 2.0**-5
 """The largest relative error by rounding in a sum of products that do not cancel; bf16 has 2**-8."""
 NEAR_BITS = 1.0
 """Effective bits within which a result has as many as a format leaves; other errors have any number of bits."""
+STOPS = ("illegal-address", "misaligned-access")
+"""Accesses at which a GPU stops the kernel."""
 FIRST_BITS = "bit for bit the result of the first call"
 
 
@@ -36,19 +38,33 @@ def causes(findings: Sequence[Finding]) -> list[list[Finding]]:
 
     Two findings have one cause where their evidence has the same elements: unwritten elements, as many wrong elements
     at one shape or the same worst one, or a result that keeps the bits of an earlier call. Undefined behaviour and the
-    values that depend on it have one cause.
+    values that depend on it have one cause, and so have a kernel that did not run to its end and all that fails.
     """
+    if (ended := unfinished(findings)) is not None:
+        stopped, shape = ended.evidence.get("kind") in STOPS, shape_of(ended)
+        follow = [one for one in findings if one is not ended and (stopped or shape_of(one) == shape)]
+        apart = [one for one in findings if one is not ended and one not in follow]
+        return [[ended, *follow], *causes(apart)]
     groups: list[tuple[set[Hashable], list[int]]] = []
     for index, finding in enumerate(findings):
         marks, together = set(_marks(finding)), [index]
-        apart = []
+        others = []
         for known, members in groups:
             if known & marks:
                 marks, together = known | marks, [*members, *together]
             else:
-                apart.append((known, members))
-        groups = [*apart, (marks, together)]
+                others.append((known, members))
+        groups = [*others, (marks, together)]
     return [[findings[index] for index in members] for members in sorted(sorted(members) for _, members in groups)]
+
+
+def unfinished(findings: Iterable[Finding]) -> Finding | None:
+    """Return the failure that says that a kernel did not run to its end: an access stopped it, or its launch was
+    refused. The result then has none of its values, and follows no input."""
+    failed = [one for one in findings if one.fails_kernel]
+    stopped = (one for one in failed if one.evidence.get("kind") in STOPS)
+    refused = (one for one in failed if one.probe == "contract" and one.evidence.get("refused"))
+    return next(iter((*stopped, *refused)), None)
 
 
 def reason(members: list[Finding]) -> str:
@@ -59,7 +75,9 @@ def reason(members: list[Finding]) -> str:
 
 def led(members: list[Finding]) -> tuple[Finding, tuple[str, ...]]:
     """Return the leading finding of one cause, and the other probes that show it."""
-    first = min(members, key=lambda one: LEAD.index(one.probe) if one.probe in LEAD else len(LEAD))
+    first = unfinished(members) or min(
+        members, key=lambda one: LEAD.index(one.probe) if one.probe in LEAD else len(LEAD)
+    )
     return first, tuple(dict.fromkeys(one.probe for one in members if one.probe != first.probe))
 
 

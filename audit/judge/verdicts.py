@@ -20,7 +20,7 @@ from audit.judge.evidence import (
 from audit.judge.ladder import cure
 from audit.measure import compared
 from audit.model import Finding, Record, ResultAnswer, Verdict, VerdictName
-from audit.probes import dead_inputs, memory_access
+from audit.probes import dead_inputs
 
 NAMED = re.compile(r"input_(\d+)_(\w+)")
 """The name of an input in the evidence of `dead_inputs`: its position and the parameter's name."""
@@ -181,9 +181,9 @@ def _no_defect(answers: Answers) -> Words:
 
 def _unread(findings: Sequence[Finding]) -> str | None:
     """Return the inputs with which nearly no element of the result moves, as the cause; the reasons have the numbers of
-    those with which some do. None where an access that ends the launch explains it."""
+    those with which some do. None where the kernel did not run to its end."""
     failed = [one for one in findings if one.fails_kernel]
-    names = [] if any(one.probe == memory_access.NAME for one in failed) else _not_followed(failed)
+    names = [] if causes.unfinished(failed) else _not_followed(failed)
     return f"The result does not follow {', '.join(names)}." if names else None
 
 

@@ -52,18 +52,6 @@ answer = torch.ops.audited_operators.times(torch.ones(1)).item()
     assert run(build(FOLDER / "operators.cu"), code) == 20.0
 
 
-@pytest.mark.parametrize("used", ["py::dict none();", "torch::nn::Linear none();"])
-def test_larger_header_sets_register_too(tmp_path, used):
-    """A use of torch's C++ frontend, or of the real pybind11, needs another header set than `micro`."""
-    text = (FOLDER / "operators.cu").read_text().partition("TORCH_LIBRARY_FRAGMENT")[0]
-    text = text.replace("torch/library.h", "torch/extension.h").replace("__global__", f"{used}\n__global__", 1)
-    (tmp_path / "larger.cu").write_text(text)
-    built = build(tmp_path / "larger.cu")
-    code = "answer = [torch.ops.audited_operators.times(torch.ones(1)).item(), sorted(functions)]"
-    assert built.header_set != "micro"
-    assert run(built, code) == [2.0, ["counted", "nowhere", "times", "times_into"]]
-
-
 def test_a_parameter_that_torch_takes_in_no_schema_does_not_compile(tmp_path):
     """As torch's own static_assert: of integers int64_t alone, of floats double alone."""
     text = (FOLDER / "operators.cu").read_text().replace("bool twice", "int twice")

@@ -13,6 +13,8 @@ from audit.claims.importers import destinations
 from audit.model import store
 from tests.importers import published
 
+pytestmark = pytest.mark.audits
+
 VOID = published.KERNEL + published.WRITING + published.BOUND.format(name="forward")
 INTO = published.REFERENCE.replace("def reference(x, w):", "def reference(x, w, y):").replace(
     "torch.randn(24)]", "torch.randn(24), torch.empty(rows, 24)]"

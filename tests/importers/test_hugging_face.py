@@ -19,6 +19,8 @@ from audit.run.sessions.oracle import load_reference
 from tests.importers import published
 from tests.importers.published import HUB_BENCHMARK, HUB_BINDING, HUB_BUILD, HUB_PACKAGE
 
+pytestmark = pytest.mark.audits
+
 INTO_OUT = HUB_BENCHMARK.replace(
     "self.out = self.kernel.scaled_rows(self.x, self.w)", "self.kernel.scaled_rows(self.x, self.w, self.out)"
 )
@@ -151,7 +153,7 @@ def test_defaults_of_a_schema_are_those_of_ops(tmp_path: Path) -> None:
         ({"benchmark__py": HUB_BENCHMARK.replace("verify_", "right_")}, "has no setup, benchmark_X and verify_X"),
         ({"benchmark__py": HUB_BENCHMARK.replace("self.w = ", "self.w = self.kernel.")}, "kernel is called by setup"),
         ({"benchmark__py": HUB_BENCHMARK.replace("(self.x, self.w)", "(self.x, self.v)")}, "self.v is needed by"),
-        ({"benchmark__py": HUB_BENCHMARK.replace("self.out = self.k", "self.y = self.k")}, "self.out is not where"),
+        ({"benchmark__py": HUB_BENCHMARK.replace("self.out = self.k", "self.y = self.k")}, "self.out is not written"),
         ({"benchmark__py": HUB_BENCHMARK.replace("self.out = self.k", "self.x.zero_()\n        self.out = self.k")},
          "self.x may be changed by benchmark_small, and it is not self.out"),
         ({"benchmark__py": HUB_BENCHMARK.replace("kernel.scaled", "kernel._ops.scaled")}, "binds no _ops"),

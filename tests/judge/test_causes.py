@@ -42,7 +42,7 @@ def test_a_result_that_changes_its_shapes_from_call_to_call_is_one_cause() -> No
     first = finding("contract", "fail", evidence={"shape": SHAPE, "expected": "2 tensors", "got": "3 tensors"})
     later = finding("repeat", "fail", evidence={"shape": SHAPE, "first": "2 tensors", "later": "3 tensors"})
     assert grouped(first, later) == [["contract", "repeat"]]
-    refused = finding("contract", "fail", evidence={"shape": SHAPE, "refused": "no blocks"})
+    refused = finding("contract", "fail", evidence={"shape": {"N": 9}, "refused": "no blocks"})
     wrong = finding("repeat", "fail", evidence={"shape": SHAPE, "shapes": [{"shape": SHAPE, **SIDE}]})
     assert grouped(refused, later) == [["contract"], ["repeat"]]
     assert grouped(first, wrong) == [["contract"], ["repeat"]]

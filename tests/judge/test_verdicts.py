@@ -211,8 +211,21 @@ def test_inputs_that_move_nothing_are_the_cause_where_no_ablation_shows_one(reco
     dead = finding("dead_inputs", "fail", evidence={"inputs": inputs})
     changed = record.model_copy(update={"findings": (*RIGHT, dead)})
     assert judge.judge(changed).root_cause == "The result does not follow input 0 (a)."
-    ended = record.model_copy(update={"findings": (*RIGHT, finding("memory_access", "fail"), dead)})
-    assert judge.judge(ended).root_cause is None  # no element moves where the launch ended
+
+
+@pytest.mark.parametrize(
+    ("probe", "evidence"),
+    [("memory_access", {"kind": "misaligned-access"}), ("contract", {"refused": "the GPU refuses this launch"})],
+)
+def test_a_kernel_that_did_not_run_to_its_end_explains_all_that_fails(
+    record: Record, probe: str, evidence: dict[str, str]
+) -> None:
+    dead = finding("dead_inputs", "fail", evidence={"inputs": [{"input": "input_0_a", "right": False}]})
+    ended = finding(probe, "fail", evidence=evidence)
+    others = [one for one in RIGHT if one.probe != probe]
+    verdict = judge.judge(record.model_copy(update={"findings": (*others, dead, finding("coverage", "fail"), ended)}))
+    assert verdict.reasons == (f"{probe}: {probe} fail; seen too by dead_inputs, coverage",)
+    assert verdict.root_cause is None
 
 
 @pytest.mark.parametrize(("kept", "cause"), [(995, "The result does not follow input 0 (a)."), (58, None)])

@@ -40,7 +40,7 @@ _LIBRARIES = ("-lstdc++", "-lm", "-lgcc_s", "-lgcc", "-lc")
 _LINK = ("-shared", "-nodefaultlibs", "-Wl,-z,relro,-z,now,--as-needed", _WRAPS, *_LIBRARIES)
 _RECIPE = "9"  # part of every cache key; counts changes to the way this module calls the compiler
 
-_FOR_CPU = re.compile(r"\bimpl\([^;]*\bkCPU\b")
+_FOR_CPU = re.compile(r"\bTORCH_LIBRARY(?:_FRAGMENT|_IMPL)?\s*\([^}]*?\bimpl\([^;]*\bkCPU\b")
 _LISTS = "at::ITensorListRef"
 
 
@@ -93,7 +93,7 @@ def build(
         raise Unsupported(construct.construct, line=construct.line)
     refused.require_device_words(source)
     if (other := _FOR_CPU.search(source.masked)) is not None:  # its kCUDA is a kCPU here
-        raise Unsupported("an operator that `impl` registers for kCPU", line=source.line_of(other.start()))
+        raise Unsupported("an operator that `impl` registers for kCPU", line=source.line_of(other.end()))
     prefix = prepared.sources().prefix
     translated = rewrite.rewrite(source, name=source_path.name, prefix=prefix)
     translated = _SLOWER[optimisation] + rewrite.defines(flags) + translated

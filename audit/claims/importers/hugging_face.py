@@ -170,7 +170,8 @@ def _workloads(text: PythonText, holder: str) -> Workloads:
     for found, reason in (
         ([name for one in setups for name in _own(one) if name == "kernel"], "is called by setup, which makes inputs"),
         (read - set(made), f"is needed by {call.name}, and its setup does not make it"),
-        ({RESULT} - read - set(kept) or {*_own(right, bound=True)} & {RESULT}, f"is not where {call.name} leaves it"),
+        ({RESULT} - read - set(kept), f"is not written by {call.name}, whose one result is read there"),
+        ({*_own(right, bound=True)} & {RESULT}, f"is written by {right.name} too"),
         (changed, f"may be changed by {call.name}, and it is not self.{RESULT}"),
         (only & set(_blank(setups[0])), f"is memory that {call.name} writes beside self.{RESULT}"),
     ):

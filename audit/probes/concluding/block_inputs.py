@@ -38,6 +38,8 @@ STRIDED = "strided"
 OF_WHOLE = ("sorted", "constant_rows", "lowest_bytes", "highest_bytes")
 """Distributions of inputs where every block is run, those that the middle case takes."""
 MOST_DISTRIBUTIONS = 4
+MOST_OTHERS_S = 20.0
+"""The processor time of calls with other inputs after which no further inputs are asked."""
 ASKED_AS = "claimed_blocks"
 """The name of the probe, for answers of the task's own reference."""
 
@@ -45,19 +47,25 @@ ASKED_AS = "claimed_blocks"
 def wrong_at_others(target: Target, cases_of: Callable[..., Mapping[str, Case]], *, blocks: int) -> Observed:
     """Return the evidence of other inputs at which the result is wrong; else those at which it is right."""
     seen: Observed = {}
-    cases = cases_of(target)
+    cases, spent_s = cases_of(target), 0.0
     for name, other in OTHER_INPUTS.items():
+        if spent_s > MOST_OTHERS_S:
+            return seen
         with suppress(AuditError, KeyError):
-            again = _with_other_inputs(target, cases[name], blocks=blocks, times=other.times)
+            again, seconds = _with_other_inputs(target, cases[name], blocks=blocks, times=other.times)
+            spent_s += seconds
             if _is_wrong(again, cases[name]) and _reference_is_right(target, cases[name], times=other.times):
                 return again | {name: True}
             seen |= {f"{name}_too": True} if again["right"] else {}
     others = (_wrong_at_middle(target) or (_of_whole(target) if blocks == WHOLE else ())) if target.cases else ()
     for drawn in others:
+        if spent_s > MOST_OTHERS_S:
+            return seen
         with suppress(AuditError, KeyError):
             case = cases_of(target, distribution=drawn)[drawn]
             times = max(FAR, SLIGHT / target.relative(case)) if drawn == SORTED else FAR
-            again = _with_other_inputs(target, case, blocks=blocks, times=times) | {"distribution": drawn}
+            again, seconds = _with_other_inputs(target, case, blocks=blocks, times=times)
+            spent_s, again = spent_s + seconds, again | {"distribution": drawn}
             if _is_wrong(again, case) and not of_range(again) and _reference_is_right(target, case, times=FAR):
                 return again
     return seen
@@ -87,14 +95,14 @@ def _of_whole(target: Target) -> list[str]:
     return [STRIDED]
 
 
-def _with_other_inputs(target: Target, case: Case, *, blocks: int, times: float) -> Observed:
-    """Compare the writes of one call with other inputs, within `times` the tolerance."""
+def _with_other_inputs(target: Target, case: Case, *, blocks: int, times: float) -> tuple[Observed, float]:
+    """Compare the writes of one call with other inputs, within `times` the tolerance; its processor time follows."""
     memory, pattern = next(iter(target.built.poisons.items()))
     event, call = claimed_shape.parts(target, case, Mode(memory), blocks=blocks)
     if (why := block_calls.why_not(event, case)) is not None:
         raise Unsupported(why)
     kept = np.asarray(~call.holding(pattern)).reshape(case.expected.shape)
-    return block_results.compared_part(target, case, event, call, kept, times=times)
+    return block_results.compared_part(target, case, event, call, kept, times=times), event["seconds"]
 
 
 def _wrong_at_middle(target: Target) -> list[str]:
