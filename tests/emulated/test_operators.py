@@ -32,13 +32,13 @@ answer = [o.times(x).tolist(), o.times(x, factor=3).tolist(), out.tolist(), agai
 def test_an_operator_without_a_cuda_function_and_wrong_arguments_raise(registered):
     code = """
 o, x, answer = torch.ops.audited_operators, torch.ones(4), []
-for call in (lambda: o.nowhere(x), lambda: o.times(x, "a"), lambda: o.counted([x])):
+for call in (lambda: o.nowhere(x), lambda: o.laid_out(x), lambda: o.times(x, "a"), lambda: o.counted([x])):
     try:
         call()
     except (NotImplementedError, RuntimeError) as error:
         answer.append(type(error).__name__)
 """
-    assert run(registered, code) == ["NotImplementedError", "RuntimeError", "RuntimeError"]
+    assert run(registered, code) == ["NotImplementedError", "NotImplementedError", "RuntimeError", "RuntimeError"]
 
 
 def test_a_second_library_of_the_same_operators_takes_the_place_of_the_first(tmp_path):

@@ -73,6 +73,27 @@ std::string inferred(std::type_identity<std::tuple<A...>>) {
 template <class T>
 concept Callable = std::is_function_v<std::remove_pointer_t<std::decay_t<T>>> || requires { &std::decay_t<T>::operator(); };
 
+// Whether Python's values meet all types of a function; one with others cannot be called, and its operator has no function.
+template <class T>
+struct Held {
+  using type = T;
+};
+template <class T>
+struct Held<std::optional<T>> : Held<T> {};
+template <class T>
+struct Held<std::vector<T>> : Held<T> {};
+template <class T>
+struct Held<c10::ArrayRef<T>> : Held<T> {};
+template <class T>
+concept Known = std::is_void_v<T> || requires { sizeof(Convert<typename Held<std::decay_t<T>>::type>); };
+template <class... A>
+constexpr bool all_known(std::type_identity<std::tuple<A...>>) {
+  return (Known<A> && ...);
+}
+template <class F>
+concept Called = Known<typename Signature<F>::Result> &&
+                 all_known(std::type_identity<typename Signature<F>::Parameters>{});
+
 [[maybe_unused]] static Module* operators() {
   static Module* module = cuemu_new_module();
   return module;
@@ -109,9 +130,11 @@ class Operators {
   template <Callable F>
   Operators& impl(std::string_view name, F&& function) {
     using Plain = std::decay_t<F>;
-    constexpr std::size_t parameters = Signature<Plain>::count;
-    const void* held = new Plain(std::forward<F>(function));
-    if (here_) cuemu_add_function(operators(), full(name).c_str(), parameters, &call_with<Plain>, held);
+    if constexpr (Called<Plain>) {
+      constexpr std::size_t parameters = Signature<Plain>::count;
+      const void* held = new Plain(std::forward<F>(function));
+      if (here_) cuemu_add_function(operators(), full(name).c_str(), parameters, &call_with<Plain>, held);
+    }
     return *this;
   }
   template <class Key, Callable F>
@@ -133,9 +156,9 @@ class Operators {
   template <Callable F>
   void define(const std::string& name, F&& function, bool infer) {
     using Shape = Signature<std::decay_t<F>>;
-    if (infer) {
+    if constexpr (Called<std::decay_t<F>>) {
       using Parameters = std::type_identity<typename Shape::Parameters>;
-      declare(name + inferred<typename Shape::Result>(Parameters{}));
+      if (infer) declare(name + inferred<typename Shape::Result>(Parameters{}));
     }
     impl(name, std::forward<F>(function));
   }
