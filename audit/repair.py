@@ -16,9 +16,9 @@ from audit.judge.evidence import CORRECTNESS, deciding
 from audit.model import BuildNote, Change, Finding, GeneratedRepair, Record, SourceFile, Variant, atomic, untrusted
 from audit.model.finding import GENERATED
 from audit.record_writer import RecordWriter
+from audit.report.found import mark, outcome
 from audit.report.progress import Progress
 from audit.review import hints
-from audit.scheduler import mark, outcome
 
 OWN = ("ablation", "repair")
 """Roles of variants that name a cause already."""

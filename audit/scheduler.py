@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from concurrent.futures import Future, ThreadPoolExecutor, wait
 from dataclasses import replace
-from typing import TYPE_CHECKING, TypeVar
+from typing import TypeVar
 
 from audit.build.cuda import gpu
 from audit.build.device import BuiltVariant
@@ -14,13 +14,11 @@ from audit.build.notes import build_finding
 from audit.build.second_compiler import Refusal
 from audit.device_run import Build, DeviceRun, VariantResult, merge
 from audit.model import BuildNote, Finding, Variant
-from audit.probes import PROBES, contract, inherited
+from audit.probes import PROBES, inherited
 from audit.record_writer import RecordWriter
+from audit.report.found import mark, outcome
 from audit.report.progress import Progress
 from audit.sandbox import limits
-
-if TYPE_CHECKING:
-    from audit.report.view import Tone
 
 Result = TypeVar("Result")
 MOST_JOBS = 16
@@ -40,30 +38,6 @@ def jobs() -> int:
 def places(devices: int) -> int:
     """Worker processes that audits on so many devices need at once, so that none waits for another for ever."""
     return (jobs() + 3) * devices
-
-
-def mark(findings: Sequence[Finding]) -> tuple[str, Tone]:
-    """Return the word of `outcome` that a terminal colours."""
-    return ("failed:", "fails") if any(one.fails_kernel for one in findings) else ("passed", "holds")
-
-
-def outcome(findings: Sequence[Finding]) -> str:
-    """Say what the probes found about a variant, the failures that count first."""
-    kinds = {
-        "failed": [one for one in findings if one.fails_kernel],
-        "undefined behaviour": [one for one in findings if one.grade == "undefined" and one.claimed],
-        "no answer": [one for one in findings if one.outcome == "error" or _unasked(one)],
-    }
-    named = {one.probe for group in kinds.values() for one in group}
-    kinds["only noted"] = [one for one in findings if one.outcome == "fail" and one.probe not in named]
-    parts = [f"{kind}: {', '.join(one.probe for one in group)}" for kind, group in kinds.items() if group]
-    passed = "passed every other probe" if parts else "passed every probe"
-    return "; ".join([*parts] if named else [passed, *parts])
-
-
-def _unasked(finding: Finding) -> bool:
-    """Return whether no shape was there to ask at, so that no other probe has an answer either."""
-    return finding.probe == contract.NAME and finding.outcome == "skip"
 
 
 class Scheduler:

@@ -20,9 +20,9 @@ from audit.build.emulated.device import EmulatedDevice
 from audit.device_run import Build, DeviceRun, VariantResult, merge
 from audit.model import BuildNote, Finding, Record, Variant
 from audit.model.errors import CompileError, Unsupported
+from audit.report.found import outcome
 from audit.report.progress import Progress
 from audit.run.processes.pool import Workers
-from audit.scheduler import outcome
 from tests.conftest import finding
 
 pytestmark = pytest.mark.audits

@@ -88,8 +88,8 @@ def next_step(record: Record) -> str | None:
     builds = [one for one in evidence.of_claim(record) if one.probe == "build" and one.outcome == "skip"]
     if builds and record.device.kind != "cuda":
         return message("verdict.next_build")
-    open_ = {text.partition(":")[0] for text in record.verdict.missing}
-    if configurations.NAME in open_ and record.device.kind != "cuda":
+    tuned = any(text.startswith(f"{configurations.NAME}: ") for text in record.verdict.missing)
+    if tuned and record.device.kind != "cuda":
         return message("verdict.next_configuration")
     if shapes.emulated_by != "importer" or record.device.kind == "cuda" or not found:
         return None

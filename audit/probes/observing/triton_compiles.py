@@ -32,8 +32,8 @@ NOWHERE = re.compile(
     r"module 'triton\.language\.math' has no attribute 'recip'|"
     r"\bclamp\(\) missing 1 required positional argument: '(?:min|max)'"
 )
-"""Functions of torch that `triton.language` lacks in 2.1, 3.0 and 3.7, and its `clamp`, which takes both bounds since
-3.0: no other version explains their refusal."""
+"""Functions of torch that `triton.language` lacks in 2.1, 3.0 and 3.7; `recip`, which its `math` lacks in 3.7 and two
+earlier sources of 3.x; and `clamp`, which takes both bounds since it is there. No version explains a refusal."""
 
 
 def counts(message: str) -> bool:

@@ -13,67 +13,46 @@ namespace cuemu {
 
 // The name of a C++ type in a schema, where torch infers one: as in torch, no other integer or float has one.
 template <class T>
-struct InSchema;
-template <>
-struct InSchema<at::Tensor> {
-  static std::string name() { return "Tensor"; }
-};
-template <>
-struct InSchema<std::int64_t> {
-  static std::string name() { return "int"; }
-};
-template <>
-struct InSchema<double> {
-  static std::string name() { return "float"; }
-};
-template <>
-struct InSchema<bool> {
-  static std::string name() { return "bool"; }
-};
-template <>
-struct InSchema<std::string> {
-  static std::string name() { return "str"; }
-};
-template <>
-struct InSchema<at::Scalar> {
-  static std::string name() { return "Scalar"; }
-};
-template <>
-struct InSchema<at::ScalarType> {
-  static std::string name() { return "ScalarType"; }
-};
+struct Type {};
+inline std::string in_schema(Type<at::Tensor>) { return "Tensor"; }
+inline std::string in_schema(Type<std::int64_t>) { return "int"; }
+inline std::string in_schema(Type<double>) { return "float"; }
+inline std::string in_schema(Type<bool>) { return "bool"; }
+inline std::string in_schema(Type<std::string>) { return "str"; }
+inline std::string in_schema(Type<at::Scalar>) { return "Scalar"; }
+inline std::string in_schema(Type<at::ScalarType>) { return "ScalarType"; }
 template <class T>
-struct InSchema<std::optional<T>> {
-  static std::string name() { return InSchema<T>::name() + "?"; }
-};
+std::string in_schema(Type<std::optional<T>>) {
+  return in_schema(Type<T>{}) + "?";
+}
 template <class T>
-struct InSchema<std::vector<T>> {
-  static std::string name() { return InSchema<T>::name() + "[]"; }
-};
+std::string in_schema(Type<std::vector<T>>) {
+  return in_schema(Type<T>{}) + "[]";
+}
 template <class T>
-struct InSchema<c10::ArrayRef<T>> : InSchema<std::vector<T>> {};
+std::string in_schema(Type<c10::ArrayRef<T>>) {
+  return in_schema(Type<T>{}) + "[]";
+}
 template <class... T>
-struct InSchema<std::tuple<T...>> {
-  static std::string name() {
-    std::string names;
-    ((names += (names.empty() ? "" : ", ") + InSchema<T>::name()), ...);
-    return "(" + names + ")";
-  }
-};
+std::string in_schema(Type<std::tuple<T...>>) {
+  std::string names;
+  ((names += (names.empty() ? "" : ", ") + in_schema(Type<T>{})), ...);
+  return "(" + names + ")";
+}
 
 template <class R, class... A>
-std::string inferred(std::type_identity<std::tuple<A...>>) {
+std::string inferred(Type<std::tuple<A...>>) {
   std::string parameters;
   int i = 0;
-  ((parameters += (i ? ", " : "") + InSchema<A>::name() + " _" + std::to_string(i), i++), ...);
+  ((parameters += (i ? ", " : "") + in_schema(Type<A>{}) + " _" + std::to_string(i), i++), ...);
   if constexpr (std::is_void_v<R>) return "(" + parameters + ") -> ()";
-  else return "(" + parameters + ") -> " + InSchema<std::decay_t<R>>::name();
+  else return "(" + parameters + ") -> " + in_schema(Type<std::decay_t<R>>{});
 }
 
 template <class T>
 concept Callable = std::is_function_v<std::remove_pointer_t<std::decay_t<T>>> || requires { &std::decay_t<T>::operator(); };
 
-// Whether Python's values meet all types of a function; one with others cannot be called, and its operator has no function.
+// The type within optionals and lists.
 template <class T>
 struct Held {
   using type = T;
@@ -87,12 +66,13 @@ struct Held<c10::ArrayRef<T>> : Held<T> {};
 template <class T>
 concept Known = std::is_void_v<T> || requires { sizeof(Convert<typename Held<std::decay_t<T>>::type>); };
 template <class... A>
-constexpr bool all_known(std::type_identity<std::tuple<A...>>) {
+constexpr bool all_known(Type<std::tuple<A...>>) {
   return (Known<A> && ...);
 }
+// Whether Python's values meet all types of a function; one with others is never called, and its operator has none.
 template <class F>
 concept Called = Known<typename Signature<F>::Result> &&
-                 all_known(std::type_identity<typename Signature<F>::Parameters>{});
+                 all_known(Type<typename Signature<F>::Parameters>{});
 
 [[maybe_unused]] static Module* operators() {
   static Module* module = cuemu_new_module();
@@ -157,7 +137,7 @@ class Operators {
   void define(const std::string& name, F&& function, bool infer) {
     using Shape = Signature<std::decay_t<F>>;
     if constexpr (Called<std::decay_t<F>>) {
-      using Parameters = std::type_identity<typename Shape::Parameters>;
+      using Parameters = Type<typename Shape::Parameters>;
       if (infer) declare(name + inferred<typename Shape::Result>(Parameters{}));
     }
     impl(name, std::forward<F>(function));
