@@ -103,13 +103,14 @@ class DeviceRun:
         return self._make_cases(shapes_asked.of(self._folder, self.device, self._workers, self._numbers))
 
     def fit_cases(self, variant: Variant, built: BuiltVariant) -> str | None:
-        """Make smaller cases in the place of those whose launches are too many for the device; return which."""
-        shape = shapes_asked.lighter(self.target(variant, built), self._numbers)
-        if shape is None:
-            return None
+        """Make smaller cases in the place of those at which a call is too much work for the device; return which."""
         before = self.cases[0].label
-        self._make_cases((shape,))
-        return f"{self.cases[0].label} in place of {before}, where the launches have too many threads for this device"
+        if shape := shapes_asked.lighter(self.target(variant, built), self._numbers):
+            self._make_cases((shape,))
+        if shape := shapes_asked.quicker(self.target(variant, built)):
+            self._make_cases((shape,))
+        after = self.cases[0].label
+        return None if after == before else f"{after} in place of {before}, where a call takes too long on this device"
 
     def _make_cases(self, shapes: tuple[Shape, ...]) -> dict[str, float]:
         claim, entropy = self._folder.claim, self._seed

@@ -14,8 +14,9 @@ from audit.claims import importers
 from audit.claims.importers import writer
 from audit.claims.importers.facts import Given
 from audit.device_run import DeviceRun
-from audit.model import Record
+from audit.model import Record, Shape
 from audit.probes.concluding.answer import label
+from audit.probes.observing import shapes_asked
 from audit.report import evidence
 from audit.run.processes.pool import Workers
 from tests.emulated.child import run
@@ -113,22 +114,50 @@ def get_inputs():
 """
 
 
+def run_of(source: Path, folder: Path, workers: Workers) -> DeviceRun:
+    """Return a run of the claim of those files on the emulated device, with its cases."""
+    claim = claims.load(str(writer.write(importers.read([source], given=Given(tolerance=1e-4)), folder / "claim")))
+    (folder / "scratch").mkdir()
+    run = DeviceRun(claim, EmulatedDevice(), workers=workers, scratch=folder / "scratch", keep=lambda _: None)
+    run.make_cases(entropy=5)
+    return run
+
+
 def test_launches_of_many_threads_are_asked_at_a_smaller_shape(tmp_path: Path, workers: Workers) -> None:
     """The work of the task alone chooses N = 320, with 63 million threads; N = 64 has 12.6 million."""
     source = published.write(tmp_path / "s", doubled__cu=BLOCK_AN_ELEMENT, task__py=DOUBLED_TASK)
-    found = importers.read([source], given=Given(tolerance=1e-4))
-    folder = claims.load(str(writer.write(found, tmp_path / "claim")))
-    (tmp_path / "scratch").mkdir()
-    run = DeviceRun(folder, EmulatedDevice(), workers=workers, scratch=tmp_path / "scratch", keep=lambda _: None)
-    run.make_cases(entropy=5)
-    before, claimed = run.cases[0].shape, folder.claim.claimed
+    run = run_of(source, tmp_path, workers)
+    before, claimed = run.cases[0].shape, run._folder.claim.claimed
     assert claimed is not None
     built = run.build(claimed, "O2").built
     assert built is not None
     said = run.fit_cases(claimed, built)
     assert (before, run.cases[0].shape) == ({"N": 320, "K": 768}, {"N": 4, "K": 768})
-    assert said is not None and said.startswith(f"N=4, K=768 in place of {label(before)}, where the launches have")
+    assert said is not None and said.startswith(f"N=4, K=768 in place of {label(before)}, where a call takes")
     assert run.fit_cases(claimed, built) is None
+
+
+BARRIERS = BLOCK_AN_ELEMENT.replace(
+    "if (threadIdx.x == 0) held",
+    "for (int i = 0; i < 100; ++i) __syncthreads();\n    if (threadIdx.x == 0) held",
+)
+
+
+@pytest.mark.parametrize(("most_s", "shape"), [(0.01, {"N": 2, "K": 8}), (60.0, {"N": 20, "K": 24})])
+def test_a_call_that_takes_too_long_is_asked_at_a_smaller_shape(
+    tmp_path: Path, workers: Workers, monkeypatch: pytest.MonkeyPatch, most_s: float, shape: Shape
+) -> None:
+    """Few threads wait at many barriers: neither the task nor the launches say what a call costs."""
+    monkeypatch.setattr(shapes_asked, "MOST_CALL_S", most_s)
+    task = DOUBLED_TASK.replace("N = 320", "N = 20").replace("K = 1536", "K = 24")
+    source = published.write(tmp_path / "s", doubled__cu=BARRIERS, task__py=task)
+    run = run_of(source, tmp_path, workers)
+    claimed = run._folder.claim.claimed
+    assert claimed is not None
+    built = run.build(claimed, "O2").built
+    assert built is not None
+    run.fit_cases(claimed, built)
+    assert run.cases[0].shape == shape
 
 
 ROWS = """#include <torch/extension.h>

@@ -201,7 +201,7 @@ def test_host_code_that_does_not_come_back_in_time_is_no_answer_and_is_asked_onc
 )
 def test_all_blocks_take_as_long_as_those_of_each_launch_say(launches: list[dict[str, Any]], seconds: float) -> None:
     """The time of the host's part, of memory and of whole launches is there once, however many blocks were left out."""
-    assert block_calls._whole_s({**EVENT, "launches": launches}) == pytest.approx(seconds)
+    assert block_calls.whole_s({**EVENT, "launches": launches}) == pytest.approx(seconds)
 
 
 @pytest.mark.parametrize(

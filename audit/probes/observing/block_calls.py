@@ -41,16 +41,16 @@ def called(target: Target, case: Case, *, large: int) -> tuple[int, list[tuple[d
     entries = _with_each_memory(target, case, blocks)
     if faulted(entries[-1][0]):
         return blocks, entries
-    if all(is_whole(event) and not _stopped(event) for event, _ in entries):
+    if all(is_whole(event) and not stopped(event) for event, _ in entries):
         return WHOLE, entries
-    if blocks > FEWER and _stopped(entries[-1][0]):
+    if blocks > FEWER and stopped(entries[-1][0]):
         blocks, entries = FEWER, _with_each_memory(target, case, FEWER)
-    if not any(_dependence(event) or _whole_s(event) <= WHOLE_S for event, _ in entries):
+    if not any(_dependence(event) or whole_s(event) <= WHOLE_S for event, _ in entries):
         return blocks, entries
-    if max(MOST_WHOLE_S, target.built.limit_s / 2) < (seconds := _whole_s(entries[0][0])) < math.inf:
+    if max(MOST_WHOLE_S, target.built.limit_s / 2) < (seconds := whole_s(entries[0][0])) < math.inf:
         raise Unsupported(f"every block of the claimed shape, which would take {seconds:.0f} s")
     whole = _with_each_memory(target, case, WHOLE)
-    return (blocks, entries) if _stopped(whole[-1][0]) else (WHOLE, whole)
+    return (blocks, entries) if stopped(whole[-1][0]) else (WHOLE, whole)
 
 
 def _with_each_memory(target: Target, case: Case, blocks: int) -> list[tuple[dict[str, Any], Call]]:
@@ -60,16 +60,16 @@ def _with_each_memory(target: Target, case: Case, blocks: int) -> list[tuple[dic
     for memory in target.built.poisons:
         entries.append(claimed_shape.parts(target, case, Mode(memory), blocks=blocks))
         event = entries[-1][0]
-        if _stopped(event) or faulted(event) or _dependence(event):
+        if stopped(event) or faulted(event) or _dependence(event):
             break
     return entries
 
 
 def why_not(event: dict[str, Any], case: Case) -> str | None:
     """Return why the elements that a few blocks write are not those of the result; None where they are."""
-    stopped = _stopped(event)
-    if event["raised"] or stopped or faulted(event) or not _shaped(event, case):
-        ended = stopped["message"] if stopped else "a launch that faults" if faulted(event) else None
+    stop = stopped(event)
+    if event["raised"] or stop or faulted(event) or not _shaped(event, case):
+        ended = stop["message"] if stop else "a launch that faults" if faulted(event) else None
         why = event["raised"] or ended or "no tensor of the shape it must have came back"
         return f"blocks of the claimed shape: {why}"
     if (why := _dependence(event)) is not None:
@@ -85,9 +85,9 @@ def _shaped(event: dict[str, Any], case: Case) -> bool:
     return len(due) == len(got) and all(map(alike, got, due))
 
 
-def _whole_s(event: dict[str, Any]) -> float:
+def whole_s(event: dict[str, Any]) -> float:
     """Return the expected seconds of a call with all blocks; infinite where it did not end, or a launch was refused."""
-    if event["raised"] or _stopped(event) or any(one["refused"] for one in event["launches"]):
+    if event["raised"] or stopped(event) or any(one["refused"] for one in event["launches"]):
         return math.inf
     left_out = ((one, math.prod(one["grid"]) / max(1, one["blocks_run"]) - 1) for one in event["launches"])
     seconds: float = event["seconds"] + sum(one["seconds"] * times for one, times in left_out)
@@ -99,7 +99,7 @@ def faulted(event: dict[str, Any]) -> bool:
     return any(one["kind"] == FAULT for one in event["reports"])
 
 
-def _stopped(event: dict[str, Any]) -> dict[str, Any] | None:
+def stopped(event: dict[str, Any]) -> dict[str, Any] | None:
     """Return the report of a launch that this device stopped."""
     return next((one for one in event["reports"] if one["kind"] in STOPS), None)
 
@@ -157,4 +157,4 @@ def fault_without_values(target: Target) -> Observed | None:
 
 def _ended(event: dict[str, Any]) -> bool:
     """Return whether the blocks of a call ran to their end and do not depend on blocks left out."""
-    return not (event["raised"] or _stopped(event) or _dependence(event))
+    return not (event["raised"] or stopped(event) or _dependence(event))

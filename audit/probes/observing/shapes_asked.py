@@ -8,6 +8,7 @@ import shlex
 from collections.abc import Collection
 from contextlib import suppress
 from pathlib import Path
+from typing import Any
 
 from audit.build.device import AuditDevice
 from audit.build.python.source import PythonSource
@@ -19,6 +20,7 @@ from audit.model import Shape
 from audit.model.errors import BadInput, CompileError, Unsupported
 from audit.probes.concluding.answer import label
 from audit.probes.observing import claimed_shape, variations
+from audit.probes.observing.block_calls import WHOLE, stopped, whole_s
 from audit.probes.observing.called import ProtocolViolated, SessionBroken
 from audit.probes.observing.claimed_shape import Launched
 from audit.probes.observing.target import Target
@@ -32,6 +34,9 @@ _NOT_ON_CPU = re.compile(r"(NotImplementedError|RuntimeError): \"\w+\" not imple
 LARGE, SMALLER = 1024, 8
 """A size from LARGE on is divided by SMALLER; where there is none, every size is halved."""
 ANY_WORK = 1 << 62
+MOST_CALL_S, MOST_BLOCK_S = 10.0, 1.0
+"""The processor time of a call, half the limit of a launch, beyond which a smaller shape is asked at, and that in which
+one block has to end: it may wait for another one, which only a call with all blocks ends."""
 _NO_KEY = re.compile(r"KeyError: '(\w+)'")
 
 
@@ -77,6 +82,40 @@ def lighter(target: Target, numbers: Collection[int]) -> Shape | None:
         return None
     chosen = left[first_that_fits([scope_of(one, shapes, numbers) for one in left], work)]
     return None if chosen == case.shape or None in work else chosen
+
+
+def quicker(target: Target) -> Shape | None:
+    """Return the importer's smaller shape to ask at instead, where a call at the shape of the target's one case takes
+    over MOST_CALL_S; None where it does not, or there is none.
+
+    Neither the work of the task nor the threads show that: every thread of a block may wait at a barrier for each
+    element of a row.
+    """
+    shapes, case = target.claim.shapes, target.largest
+    if shapes.emulated_by != "importer":
+        return None
+    every = [shapes.claimed, *shapes.emulated]
+    if not (left := every[every.index(case.shape) + 1 :]):
+        return None
+    try:
+        block, _ = claimed_shape.parts(target, case, target.plain, blocks=1, most_s=MOST_BLOCK_S)
+        if block["raised"] or whole_s(block) <= MOST_CALL_S:
+            return None
+        call, _ = claimed_shape.parts(target, case, target.plain, blocks=WHOLE, most_s=MOST_CALL_S)
+        if not stopped(call):
+            return None
+        found = claimed_shape.launched(target, left)
+    except (Unsupported, SessionBroken, ProtocolViolated):  # probes of the shape say why
+        return None
+    return next((one.shape for one in found if _call_s(one, block) <= MOST_CALL_S), left[-1])
+
+
+def _call_s(found: Launched, block: dict[str, Any]) -> float:
+    """Return the expected seconds of a call whose launches have such blocks as that event's; infinite where unknown."""
+    if found.raised is not None or stopped(block) or len(found.launches) != len(block["launches"]):
+        return math.inf
+    pairs = zip(found.launches, block["launches"], strict=True)
+    return sum(math.prod(one["grid"]) * like["seconds"] / max(1, like["blocks_run"]) for one, like in pairs)
 
 
 def _launched_work(found: Launched) -> int | None:
