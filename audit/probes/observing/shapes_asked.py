@@ -115,7 +115,8 @@ def _call_s(found: Launched, block: dict[str, Any]) -> float:
     if found.raised is not None or stopped(block) or len(found.launches) != len(block["launches"]):
         return math.inf
     pairs = zip(found.launches, block["launches"], strict=True)
-    return sum(math.prod(one["grid"]) * like["seconds"] / max(1, like["blocks_run"]) for one, like in pairs)
+    seconds: float = sum(math.prod(one["grid"]) * like["seconds"] / max(1, like["blocks_run"]) for one, like in pairs)
+    return seconds
 
 
 def _launched_work(found: Launched) -> int | None:
