@@ -111,7 +111,7 @@ def audited(  # noqa: PLR0913  # one argument an option
             f"{folder}: is there already; audit what it holds again with `{again}`, or give another {another}"
         )
     writer.write(imported, folder)
-    command = ("audit", "check", *map(claims.shown, source), *_options(given))
+    command = ("audit", "check", *map(claims.shown, source), *given.typed())
     return of_folder(str(folder), device=device, out=base / "results", seed=seed, form=form,
                      command=command if typed else None, progress=progress)  # fmt: skip
 
@@ -141,15 +141,6 @@ def of_folder(  # noqa: PLR0913  # one argument an option
         folder, on, out, beside=secondary_devices(on, folder.claim), entropy=seed, command=command, progress=progress
     ) as audit:
         return audit.run(*(() if form is None else (form,))), out
-
-
-def _options(given: Given) -> Iterator[str]:
-    """Yield the options of the command for what was given."""
-    if given.tolerance is not None:
-        yield from ("--tolerance", f"{given.tolerance:g}")
-    for option, pairs in (("--claimed", given.claimed), ("--shape", given.shape)):
-        yield from (option, *(name if value is None else f"{name}={value}" for name, value in pairs)) if pairs else ()
-    yield from [f"--flags={' '.join(given.flags)}"] if given.flags else []
 
 
 Source = str | Path | Callable[..., Any]

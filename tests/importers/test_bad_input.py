@@ -167,7 +167,7 @@ def test_definitions_that_are_not_what_they_should_be(files: dict[str, Any], tex
     ("name", "changed", "key"),
     [
         ("flashinfer_bench", {"inputs": {"x": {"type": "safetensors", "path": "/data/x"}}}, "reference.py INPUTS"),
-        ("sol_execbench", {"tolerance": {"max_atol": 1e-3}}, "tolerance"),
+        ("sol_execbench", {"tolerance": {"max_rtol": 0}}, "tolerance"),
     ],
 )
 def test_what_a_workload_does_not_tell_is_missing(name: str, changed: Any, key: str, tmp_path: Path) -> None:

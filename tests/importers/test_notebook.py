@@ -252,5 +252,5 @@ def test_the_line_to_type_names_the_cell(tmp_path: Path) -> None:
     )
     source = published.write(tmp_path / "s", claim__ipynb=document) / "claim.ipynb"
     found = importers.read([source], given=Given(row=2))
-    said = importers.lines(found, tmp_path / "c", [source], ["--row", "2"])
+    said = importers.lines(found, tmp_path / "c", [str(source), "--row", "2"])
     assert said[-1] == f"  to type: audit import {source} --row 2 --to {tmp_path / 'c'}_2 --tolerance 1e-3"

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import shlex
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -30,6 +31,48 @@ def test_what_is_missing_is_said_with_the_line_to_type(tmp_path: Path, capsys: p
     result = capsys.readouterr().out
     assert f"to type: audit import {tmp_path}/source --to {tmp_path}/claim_2 --tolerance 1e-3\n" in result
     assert "next: audit run" not in result
+
+
+def test_the_sizes_of_a_definition_without_a_workload_are_typed(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """The line shown names the axes, keeps the options there were, and is one that does."""
+    source = published.write(
+        tmp_path / "source", solution__json=published.SOLUTION_JSON, definition__json=published.DEFINITION
+    )
+    assert cli.main(["import", str(source), "--to", str(tmp_path / "claim"), "--claimed", "T4=4.2"]) == 2
+    line = capsys.readouterr().out.partition("to type: audit ")[2].strip()
+    assert line == f"import {source} --claimed T4=4.2 --to {tmp_path}/claim_2 --shape rows=64"
+    assert cli.main(line.split()) == 0
+    claim = claims.load(str(tmp_path / "claim_2")).claim
+    assert (claim.shapes.claimed, claim.tolerance.relative) == ({"rows": 64}, 1e-2)
+
+
+@pytest.mark.parametrize(
+    ("stated", "reason"),
+    [
+        ({}, "SOL-ExecBench's default: max_atol = 0.01, max_rtol = 0.01, required_matched_ratio = 0.99"),
+        ({"tolerance": {"max_rtol": 0.003}}, "the workload's own: max_atol = 0.01, max_rtol = 0.003, "),
+    ],
+)
+def test_a_workload_without_a_tolerance_has_the_benchmarks(tmp_path: Path, stated: Any, reason: str) -> None:
+    workload = {name: one for name, one in published.SOL_WORKLOAD.items() if name != "tolerance"} | stated
+    files = published.FORMATS["sol_execbench"] | {"workload__jsonl": published.lines(workload)}
+    found = importers.read([published.write(tmp_path / "source", **files)]).tolerance
+    assert found is not None
+    assert found.reason.startswith(reason)
+
+
+def test_large_tensors_of_fixed_axes_are_no_reason_against_an_audit(tmp_path: Path) -> None:
+    definition = published.DEFINITION | {
+        "axes": {**published.DEFINITION["axes"], "features": {"type": "const", "value": 1 << 20}}
+    }
+    files = published.FORMATS["flashinfer_bench"] | {"definition__json": definition}
+    found = importers.read([published.write(tmp_path / "source", **files)])
+    assert found.auditable, found.blocking()
+    assert found.shapes is not None
+    assert len(found.shapes.emulated) == 1
+    assert found.shapes.emulated[0]["rows"] < found.shapes.claimed["rows"]
 
 
 def test_no_line_is_shown_that_would_not_do(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

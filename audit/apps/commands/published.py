@@ -59,9 +59,8 @@ def import_claim(  # noqa: PLR0913  # one argument an option
     given = Given(row, pair, unit, gpu, tolerance, _ratios(claimed), sizes(shape), tuple(flags.split()))
     imported = importers.read(source, given=given, format_=format_)
     folder = writer.write(imported, to)
-    chosen = {"--row": row, "--select": select, "--format": format_}
-    typed = [word for name, value in chosen.items() if value is not None for word in (name, str(value))]
-    terminal.say(*importers.lines(imported, folder, source, typed))
+    typed = [*map(str, source), *(["--format", format_] if format_ else []), *given.typed()]
+    terminal.say(*importers.lines(imported, folder, typed))
     return 0 if imported.auditable else INCOMPLETE
 
 

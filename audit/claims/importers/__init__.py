@@ -32,7 +32,7 @@ from audit.claims.importers import (
     sizes,
     sol_execbench,
 )
-from audit.claims.importers.facts import Figure, Given, Imported, Shapes, Tolerance
+from audit.claims.importers.facts import SHAPE, Figure, Given, Imported, Missing, Shapes, Tolerance, option
 from audit.claims.importers.material import MOST_NAMED, Material
 from audit.model import gpus
 from audit.model.errors import BadInput
@@ -62,8 +62,8 @@ _TABLE: tuple[Importer, ...] = (
 )  # fmt: skip
 IMPORTERS = {one.__name__.rpartition(".")[2]: one for one in _TABLE}
 GIVEN = "given by the user when it was imported"
-SHOWN = {"tolerance": "--tolerance 1e-3", "shapes": "--shape N=64", "shapes.emulated": "--shape N=64"}
-"""What to type for each essential key that the command line takes, with an example's value."""
+EXAMPLE = 64
+"""The largest size in an example of what to type."""
 
 NO_KERNEL = (
     "a .py needs a function named `kernel` (or `custom_kernel`, or a class `ModelNew`), and beside it a file with "
@@ -108,9 +108,9 @@ def sniff(material: Material) -> str:
     return found
 
 
-def lines(imported: Imported, folder: Path, sources: Sequence[Path] = (), typed: Sequence[str] = ()) -> list[str]:
+def lines(imported: Imported, folder: Path, typed: Sequence[str] = ()) -> list[str]:
     """Return a line for each thing found, concluded, chosen and missing, and the line to type next; `typed` are the
-    options that chose the source."""
+    sources and options of this import."""
     said = [f"{imported.provenance}: {imported.format} -> {folder}"]
     said += [f"  rejected: {one}" for one in imported.rejected]
     said += [f"  original/{one.file}: {len(one.data):,} bytes, sha256 {one.sha256[:16]}…" for one in imported.originals]
@@ -123,7 +123,7 @@ def lines(imported: Imported, folder: Path, sources: Sequence[Path] = (), typed:
     said += [f"  MISSING, no audit without it: {one}" for one in imported.missing if one.essential]
     if imported.auditable:
         return [*said, f"  next: {shlex.join(('audit', 'run', str(folder)))} --device emulated"]
-    line = _to_type(imported, [*map(str, sources), *typed], folder)
+    line = _to_type(imported, typed, folder)
     return [*said, f"  to type: {line}"] if line else said
 
 
@@ -174,12 +174,24 @@ def _figure(text: str, ratio: float, given: Given) -> Figure:
     return Figure("the baseline", value, "ratio", published.gpu_named(gpu), GIVEN, by="the user", shape=shape)
 
 
-def _to_type(imported: Imported, sources: Sequence[str], folder: Path) -> str | None:
+def _to_type(imported: Imported, typed: Sequence[str], folder: Path) -> str | None:
     """Return the line that supplies all that is missing, with example values; None where no options do."""
-    keys = [one.key for one in imported.missing if one.essential]
-    options = dict.fromkeys(SHOWN[key] for key in keys if key in SHOWN)
-    typed = shlex.join(("audit", "import", *sources, "--to", f"{folder}_2"))
-    return f"{typed} {' '.join(options)}" if keys and {*keys} <= {*SHOWN} else None
+    essential = [one for one in imported.missing if one.essential]
+    options = dict.fromkeys(_shown(one, imported) for one in essential)
+    line = shlex.join(("audit", "import", *typed, "--to", f"{folder}_2"))
+    return f"{line} {' '.join(filter(None, options))}" if options and None not in options else None
+
+
+def _shown(missing: Missing, imported: Imported) -> str | None:
+    """Return an option that supplies what is missing, with an example's value; None where none does."""
+    if missing.key == "tolerance":
+        return "--tolerance 1e-3"
+    if not missing.key.startswith("shapes"):
+        return None
+    if missing.argument not in (None, SHAPE):
+        return option(*missing.argument)
+    known = imported.shapes.claimed if imported.shapes else {"N": EXAMPLE}
+    return option("shape", " ".join(f"{name}={min(size, EXAMPLE)}" for name, size in known.items()))
 
 
 def _known(gpu: str, given: Given) -> str:

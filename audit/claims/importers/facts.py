@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any, Literal
 
@@ -42,6 +42,18 @@ class Given:
     shape: tuple[tuple[str, int], ...] = ()
     flags: tuple[str, ...] = ()
     named: Named = option
+
+    def typed(self) -> Iterator[str]:
+        """Yield the options of the command line that say the same."""
+        select = None if self.select is None else "=".join(self.select)
+        tolerance = None if self.tolerance is None else f"{self.tolerance:g}"
+        one_word = {"row": self.row, "select": select, "unit": self.unit, "gpu": self.gpu, "tolerance": tolerance}
+        for name, value in one_word.items():
+            yield from () if value is None else (f"--{name}", str(value))
+        for name, pairs in (("claimed", self.claimed), ("shape", self.shape)):
+            words = [one if value is None else f"{one}={value}" for one, value in pairs]
+            yield from (f"--{name}", *words) if words else ()
+        yield from [f"--flags={' '.join(self.flags)}"] if self.flags else []
 
 
 @dataclass(frozen=True)

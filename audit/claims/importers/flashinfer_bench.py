@@ -33,7 +33,6 @@ DEFAULT = facts.Tolerance(1e-2, f"flashinfer-bench's default, atol = rtol = 1e-2
 REFERENCE = "reference_of.py"
 MOST_OTHERS = 8
 ToleranceOf = Callable[[Workload], facts.Tolerance | None]
-_NO_WORKLOAD = facts.essential("no workload gives sizes", "shapes", "give the workload file too, or write sizes")
 _NO_TOLERANCE = facts.no_tolerance("the workload states no tolerance")
 _NO_TENSOR = facts.essential("no tensor among the inputs or results", "original/definition.json", "state one")
 _ADDED = "a function that makes the tensors of the result, hands them to the source to write into, and returns them"
@@ -68,11 +67,14 @@ def imported(format_: str, material: Material, given: facts.Given, *, tolerance_
         flags=tuple(_flags(found)),
         missing=(facts.NO_COST,),
     )
-    if found.definition is None:
+    if (stated := found.definition) is None:
         return claim.lacking(facts.NO_TASK, _NO_TOLERANCE)
-    tensors = _stored(material, found, found.definition)
-    claim = _with_task(claim, found, found.definition, tolerance_of, given, tensors)
-    return _with_kernel(claim, found, found.definition, kept)
+    typed = {name: size for name, size in given.shape if name in stated.variables}
+    if not found.workloads and {*stated.variables} == {*typed}:
+        found = replace(found, workloads=(Workload(typed, {}, {}),))
+    tensors = _stored(material, found, stated)
+    claim = _with_task(claim, found, stated, tolerance_of, given, tensors)
+    return _with_kernel(claim, found, stated, kept)
 
 
 def _stored(material: Material, found: Found, stated: Definition) -> dict[str, Stored]:
@@ -105,7 +107,9 @@ def _with_task(  # what a task is made of
     fraction = next((one.dtype for one in stated.inputs if one.dtype in FRACTIONS[1:]), "float32")
     claim = replace(claim, originals=(*claim.originals, *kept), dtype=fraction)
     if not found.workloads:
-        return claim.lacking(_NO_WORKLOAD)
+        typed = " ".join(f"{name}=64" for name in stated.variables)
+        lacks = ("no workload gives sizes", "shapes", "give the workload file too")
+        return claim.lacking(facts.Missing(*lacks, essential=True, argument=("shape", typed)))
     workload = _largest(found, stated)
     shapes, choices = _shapes(found, stated, workload, claim)
     if tensors:
@@ -115,7 +119,6 @@ def _with_task(  # what a task is made of
     tolerance = tolerance_of(workload)
     figures = solutions.figures(found, workload, given)
     missing = [
-        *([] if shapes.emulated else [facts.NO_SHAPE]),
         *([] if tolerance else [_NO_TOLERANCE]),
         *([] if figures else [facts.NO_FIGURES]),
     ]
@@ -170,12 +173,12 @@ def _shapes(
     said = [f"shapes.claimed: the largest of {len(several)} workloads"] if len(several) > 1 else []
     small = [one for one in several if (stated.elements(one) or sizes.MOST_AS_PUBLISHED + 1) <= sizes.MOST_AS_PUBLISHED]
     if small or stated.constrained or not stated.variables:
-        small.sort(key=lambda one: stated.elements(one) or 0)
-        return facts.Shapes(largest, others, tuple(reversed(small[:2])), emulated_by="importer"), said
+        small = sorted(small or several, key=lambda one: stated.elements(one) or 0)[: 2 if small else 1]
+        return facts.Shapes(largest, others, tuple(reversed(small)), emulated_by="importer"), said
     texts = [original.data.decode() for original in claim.originals[: len(found.solution["sources"])]]
     shapes, choices = sizes.smaller(largest, sources=texts)
     few = tuple(one for one in shapes.emulated if (stated.elements(one) or math.inf) <= sizes.MOST_AS_PUBLISHED)
-    return replace(shapes, others=others, emulated=few), [*said, *(choices if few else [])]
+    return replace(shapes, others=others, emulated=few or shapes.emulated[-1:]), [*said, *(choices if few else [])]
 
 
 def _flags(found: Found) -> list[str]:

@@ -12,6 +12,8 @@ from audit.claims.importers.solutions import Workload
 
 TAKES = "a solution JSON with its definition and workload, with SOL-ExecBench's tolerance or compile options"
 LACKS = ("reference.py cost", "speedup")
+DEFAULT = {"max_atol": 1e-2, "max_rtol": 1e-2, "required_matched_ratio": 0.99}
+"""What holds where a workload states none."""
 
 
 def matches(material: Material) -> bool:
@@ -25,12 +27,12 @@ def read(material: Material, given: Given) -> Imported:
 
 
 def _stated(workload: Workload) -> Tolerance | None:
-    """Return the workload's own relative tolerance; None where it states none."""
-    relative, absolute = (workload.tolerance.get(key) for key in ("max_rtol", "max_atol"))
+    """Return the workload's own relative tolerance, or the benchmark's; None where the workload's is no number."""
+    stated = {**DEFAULT, **workload.tolerance}
+    relative, absolute = stated["max_rtol"], stated["max_atol"]
     if not published.positive(relative):
         return None
-    text = ", ".join(f"{key} = {value}" for key, value in workload.tolerance.items())
-    reason = f"the workload's own: {text}; here every element counts"
-    return Tolerance(
-        float(relative or 0), f"{reason}, and max_atol is in units of the result's rms" if absolute else reason
-    )
+    text = ", ".join(f"{key} = {value}" for key, value in stated.items())
+    whose = "the workload's own" if workload.tolerance else "SOL-ExecBench's default"
+    reason = f"{whose}: {text}; here every element counts"
+    return Tolerance(float(relative), f"{reason}, and max_atol is in units of the result's rms" if absolute else reason)
