@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 import tomllib
 from collections import Counter
+from collections.abc import Collection
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -41,18 +42,19 @@ def is_refused_header(header: str) -> bool:
     return _HEADER.match(header) is not None
 
 
-def unsupported(source: CudaSource, *, whole_libraries: bool = False) -> list[Construct]:
+def unsupported(source: CudaSource, *, whole_libraries: bool = False, defined: Collection[str] = ()) -> list[Construct]:
     """Return each construct once, at the first line that uses it, in the order of lines.
 
-    Comments, strings, includes, macros that nothing uses, and names that the source itself gives do not count. What the
-    emulated device does of a library counts for `whole_libraries` alone.
+    Comments, strings, includes, macros that nothing uses, and names that the source itself gives do not count, nor does
+    what stands under an `#ifdef` of a name that neither the source nor a flag (`defined`) defines. What the emulated
+    device does of a library counts for `whole_libraries` alone.
     """
     found: dict[str, int] = {} if source.parsed else {"a source that the parser reads this slowly": 1}
     words = Counter(re.findall(r"\w+", source.masked)) if source.macros else Counter[str]()
     own = {each.name for each in source.macros} | source.by_name.keys()
     for match in _CONSTRUCT.finditer(source.masked):
         name = _NAMES[int((match.lastgroup or "n0")[1:])]
-        if name in found or not _counts(source, match, words):
+        if name in found or not _counts(source, match, words) or _left_out(source, match.start(), own | {*defined}):
             continue
         text = source.masked[match.start() : match.start() + _LONGEST]
         modelled = name in _MODELLED and re.match(rf"(?:{_MODELLED[name]})\b", text) is not None
@@ -63,6 +65,18 @@ def unsupported(source: CudaSource, *, whole_libraries: bool = False) -> list[Co
     if first := next(device, None):
         found["dynamic parallelism"] = first
     return [Construct(name, line) for line, name in sorted((line, name) for name, line in found.items())]
+
+
+def _left_out(source: CudaSource, at: int, defined: Collection[str]) -> bool:
+    for node in source.walked.nodes["preproc_ifdef"]:
+        named, other = node.child_by_field_name("name"), node.child_by_field_name("alternative")
+        if named is None or not node.start_byte <= at < (other.start_byte if other else node.end_byte):
+            continue
+        name = source.text[named.start_byte : named.end_byte]
+        before = source.text[node.start_byte : named.start_byte]
+        if "ifdef" in before and not name.startswith("_") and name not in defined:
+            return True
+    return False
 
 
 def _counts(source: CudaSource, match: re.Match[str], words: Counter[str]) -> bool:

@@ -233,6 +233,9 @@ at::Tensor no_kernel(at::Tensor x) {
   return torch::full({1}, static_cast<int>(cudaLaunchKernel(address, dim3(1), dim3(1), nullptr, 0, nullptr)));
 }
 
+inline __host__ __device__ float lerp(float a, float b, float t) { return a + t * (b - a); }
+inline __device__ float2 lerp(float2 a, float2 b, float t) { return {lerp(a.x, b.x, t), lerp(a.y, b.y, t)}; }
+
 template <typename T, int N>
 struct Storage {
   T values[N];
@@ -244,6 +247,7 @@ __global__ void rotate_kernel(const float* x, float* y) {
   held.values[threadIdx.x] = x[blockIdx.x * 32 + threadIdx.x];
   __syncwarp();
   float next = WARP_SHFL((*same)[threadIdx.x], (threadIdx.x + 1) % 32);
+  next = lerp(float2{next, 0.f}, float2{next, 1.f}, 0.5f).x;
   y[blockIdx.x * 32 + threadIdx.x] = next + 0 * WARP_SHFL_XOR(WARP_SHFL_DOWN(WARP_SHFL_UP(next, 1), 1), 16, 32);
 }
 torch::Tensor rotate(torch::Tensor x) {

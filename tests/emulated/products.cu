@@ -1,6 +1,7 @@
 // Products by cuBLAS as extensions call it, right and wrong, for the emulated device.
 #include <torch/extension.h>
 #include <ATen/cuda/CUDAContext.h>
+#include <cublasLt.h>
 #include <cublas_v2.h>
 #include <cuda_bf16.h>
 #include <cuda_fp16.h>
@@ -71,6 +72,51 @@ torch::Tensor after_a_kernel(torch::Tensor A, torch::Tensor B) {
   return C;
 }
 
+// out = activation(x * W^T + beta * C + bias) of row-major tensors (batch, m, k), (n, k), (batch, m, n): column-major, a row of
+// the transposed result for each element of the bias.
+int linear(torch::Tensor x, torch::Tensor W, torch::Tensor bias, torch::Tensor C, torch::Tensor out, int epilogue, double beta,
+           bool row_order, int ld_short) {
+  cublasLtHandle_t lt;
+  cublasLtMatmulDesc_t desc;
+  cublasLtMatrixLayout_t of_w, of_x, of_out;
+  cublasLtMatmulPreference_t preference;
+  cublasLtMatmulHeuristicResult_t heuristic;
+  auto type = x.scalar_type() == torch::kBFloat16 ? CUDA_R_16BF : CUDA_R_32F;
+  int batch = x.size(0), m = x.size(1), k = x.size(2), n = W.size(0), found = 0;
+  std::int64_t step_w = 0, step_x = x.stride(0), step_out = out.stride(0);
+  cublasOperation_t turned = row_order ? CUBLAS_OP_N : CUBLAS_OP_T;
+  cublasLtOrder_t order = row_order ? CUBLASLT_ORDER_ROW : CUBLASLT_ORDER_COL;
+  auto kind = static_cast<cublasLtEpilogue_t>(epilogue);
+  const void* added = bias.data_ptr();
+  std::size_t workspace = 0;
+  float alpha = 1, factor = beta;
+  cublasLtCreate(&lt);
+  cublasLtMatmulDescCreate(&desc, CUBLAS_COMPUTE_32F, CUDA_R_32F);
+  cublasLtMatmulDescSetAttribute(desc, CUBLASLT_MATMUL_DESC_TRANSA, &turned, sizeof turned);
+  cublasLtMatmulDescSetAttribute(desc, CUBLASLT_MATMUL_DESC_EPILOGUE, &kind, sizeof kind);
+  cublasLtMatmulDescSetAttribute(desc, CUBLASLT_MATMUL_DESC_BIAS_POINTER, &added, sizeof added);
+  if (row_order) cublasLtMatrixLayoutCreate(&of_w, type, n, k, k);  // the same memory, read as it is
+  else cublasLtMatrixLayoutCreate(&of_w, type, k, n, k);
+  cublasLtMatrixLayoutSetAttribute(of_w, CUBLASLT_MATRIX_LAYOUT_ORDER, &order, sizeof order);
+  cublasLtMatrixLayoutCreate(&of_x, type, k, m, k);
+  cublasLtMatrixLayoutCreate(&of_out, type, n, m, n - ld_short);
+  auto batched = [&](cublasLtMatrixLayout_t layout, std::int64_t step) {
+    cublasLtMatrixLayoutSetAttribute(layout, CUBLASLT_MATRIX_LAYOUT_BATCH_COUNT, &batch, sizeof batch);
+    cublasLtMatrixLayoutSetAttribute(layout, CUBLASLT_MATRIX_LAYOUT_STRIDED_BATCH_OFFSET, &step, sizeof step);
+  };
+  batched(of_w, step_w), batched(of_x, step_x), batched(of_out, step_out);
+  cublasLtMatmulPreferenceCreate(&preference);
+  cublasLtMatmulPreferenceSetAttribute(preference, CUBLASLT_MATMUL_PREF_MAX_WORKSPACE_BYTES, &workspace, sizeof workspace);
+  int status = cublasLtMatmulAlgoGetHeuristic(lt, desc, of_w, of_x, of_out, of_out, preference, 1, &heuristic, &found);
+  if (!status && found)
+    status = cublasLtMatmul(lt, desc, &alpha, W.data_ptr(), of_w, x.data_ptr(), of_x, &factor, C.data_ptr(), of_out,
+                            out.data_ptr(), of_out, &heuristic.algo, nullptr, 0, at::cuda::getCurrentCUDAStream());
+  cublasLtMatmulPreferenceDestroy(preference), cublasLtMatmulDescDestroy(desc);
+  for (auto layout : {of_w, of_x, of_out}) cublasLtMatrixLayoutDestroy(layout);
+  cublasLtDestroy(lt);
+  return status;
+}
+
 // With sizes of the caller's: what they say may not be there.
 int sized(torch::Tensor A, torch::Tensor B, torch::Tensor C, int m, int n, int k, int lda, int ldb, int ldc, int op) {
   float alpha = 1, beta = 0;
@@ -101,6 +147,7 @@ PYBIND11_MODULE(TORCH_EXTENSION_NAME, m) {
   m.def("typed", &typed);
   m.def("vector_product", &vector_product);
   m.def("after_a_kernel", &after_a_kernel);
+  m.def("linear", &linear);
   m.def("sized", &sized);
   m.def("refused", &refused);
   m.def("uninitialised", &uninitialised);

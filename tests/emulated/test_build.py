@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from audit.build.emulated import compiler_log, preprocess
+from audit.build.emulated import compiler_log, preprocess, toolchain
 from audit.build.emulated.build import build
 from audit.build.emulated.compiler_log import next_header_set
 from audit.build.second_compiler import HOST_WARP_SIZE, UNCLOSED
@@ -445,3 +445,27 @@ def test_two_processes_make_one_library(tmp_path):
         subprocess.Popen([sys.executable, "-c", code, str(path)], stdout=subprocess.PIPE, text=True) for _ in range(2)
     ]
     assert sorted(each.communicate(timeout=120)[0].strip() for each in running) == ["False", "True"]
+
+
+def test_every_header_of_cuda_and_torch_that_we_have_compiles(tmp_path):
+    """Torch's atomics among them, on each of the types that CUDA leaves out."""
+    names = [
+        str(path.relative_to(toolchain.INCLUDE)) for path in sorted(toolchain.INCLUDE.rglob("*")) if path.is_file()
+    ]
+    names = [name for name in names if not name.startswith("cuemu/")]
+    types = {"int64": "std::int64_t", "uint8": "std::uint8_t", "int8": "std::int8_t", "int16": "std::int16_t",
+             "float16": "at::Half", "bfloat16": "at::BFloat16", "float32": "float", "float64": "double"}  # fmt: skip
+    added = "".join(
+        f"  gpuAtomicAdd(reinterpret_cast<{name}*>(at + {place}), static_cast<{name}>(2));\n"
+        f"  atomicAdd(reinterpret_cast<{name}*>(at + {place}), static_cast<{name}>(3));\n"
+        for place, name in enumerate(types.values())
+    )
+    text = "".join(f"#include <{name}>\n" for name in names)
+    text += f"__global__ void added(std::int64_t* at) {{\n{added}}}\n"
+    text += "void into(torch::Tensor x) { added<<<1, 1>>>(x.data_ptr<std::int64_t>()); }\n"
+    text += 'PYBIND11_MODULE(TORCH_EXTENSION_NAME, m) { m.def("into", &into); }\n'
+    (tmp_path / "every.cu").write_text(text)
+    asked = "x = torch.zeros(8, dtype=torch.int64)\nfunctions['into'](x)\n"
+    asked += f"answer = [x[i:i + 1].view(getattr(torch, name))[0].item() for i, name in enumerate({[*types]})]"
+    assert "THC/THCAtomics.cuh" in names
+    assert run(build(tmp_path / "every.cu"), asked) == [5] * 8

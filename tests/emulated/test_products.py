@@ -48,6 +48,16 @@ for turned in (False, True):
         got = y[: (rows - 1) * abs(step) + 1 : abs(step)]
         used, got = (used.flip(0), got) if step < 0 else (used, got.flip(0))
         put(f"vector {turned} {step}", status, got, (A.T if turned else A).double() @ used.double())
+def tanh_gelu(y):
+    return torch.nn.functional.gelu(y, approximate="tanh")
+for kind in (torch.float32, torch.bfloat16):
+    for epilogue, after in ((1, torch.clone), (6, torch.relu), (36, tanh_gelu)):
+        for row_order in (False, True):
+            x, W, bias, C = (torch.randn(*size).to(kind) for size in ((2, 8, 16), (24, 16), (24,), (2, 8, 24)))
+            out, beta = torch.full((2, 8, 24), 7.0).to(kind), 0.5 if row_order else 0.0
+            status = f["linear"](x, W, bias, C, out, epilogue, beta, row_order, 0)
+            want = x.double() @ W.double().T + beta * C.double() + (bias.double() if epilogue & 4 else 0)
+            put(f"linear {epilogue} {row_order} {kind}", status, out, after(want))
 A, B = torch.randn(40, 24), torch.randn(24, 8)
 put("after a kernel", 0, f["after_a_kernel"](A, B), A.double() @ B.double() / 2)
 """
@@ -70,6 +80,16 @@ put("long rows", lambda: f["sized"](A, B, C, 32, 32, 32, 40, 32, 32, 0))
 put("long result", lambda: f["sized"](A, B, C, 32, 32, 32, 32, 32, 33, 0))
 put("refused", f["refused"])
 put("uninitialised", f["uninitialised"])
+x, W, out = torch.randn(1, 8, 16), torch.randn(24, 16), torch.zeros(1, 8, 24)
+def fused(bias, short):
+    status = f["linear"](x, W, bias, out, out, 4, 0.0, False, short)
+    return [status, [each["kind"] for each in runtime.reports()], bool((out == 0).all())]
+short, unwritten, bias = torch.ones(23), torch.empty(24), torch.ones(24)
+for name, bias, short in (("short bias", short, 0), ("unwritten bias", unwritten, 0), ("short rows", bias, 1)):
+    answer[name] = fused(bias, short)
+    out.zero_()
+    runtime.reset()
+    runtime.recover()
 launches = f["after_a_kernel"](A, B), runtime.launches()
 answer["launches"] = [each["kernel"] for each in launches[1]]
 runtime.configure(blocks=0)
@@ -94,7 +114,7 @@ def test_products_are_right_whatever_is_transposed_scaled_or_strided(device, req
     outcomes = (
         run(request.getfixturevalue("built"), _RIGHT) if device == "emulated" else run_on_gpu(SOURCE, _RIGHT, tmp_path)
     )
-    assert len(outcomes) == 40
+    assert len(outcomes) == 52
     for name, (status, error, reports) in outcomes.items():
         assert (status, reports) == (0, []), name
         assert error <= (1e-2 if "16" in name and "float32" not in name.split()[-1] else 2e-6), name
@@ -117,6 +137,12 @@ def test_a_matrix_that_ends_outside_its_memory_is_reported(name, kind, wrong, bu
     (report,) = located(reports, built.library)
     assert (report["kind"], report["kernel"]) == (kind, "cublasSgemm")
     assert "cublasSgemm(" in LINES[report["line"] - 1]
+
+
+def test_what_follows_a_product_is_looked_over_too(wrong):
+    assert wrong["short bias"] == [FAILED, ["out-of-bounds-read"], True]
+    assert wrong["unwritten bias"][:2] == [0, ["uninitialised-read"]]
+    assert wrong["short rows"] == [INVALID, [], True]
 
 
 def test_a_result_that_is_added_to_has_to_hold_something(wrong):

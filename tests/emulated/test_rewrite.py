@@ -171,6 +171,8 @@ def test_what_follows_the_includes() -> None:
         ("#include <a.h>\nvoid f() {}\n#include <b.h>\nint x;\n", 4),
         ("#include <a.h>\nvoid f() {}\n#include <torch/extension.h>\nint x;\n", 2),
         ("void f() {}\n#include <torch/extension.h>\n", 1),
+        ("#include <b.h>\nvoid f() {}\n#include <b.h>\nint x;\n", 2),
+        ("void f() {}\n#include <b.h>\nvoid g() {}\n#include <b.h>\n", 3),
         ("#ifndef GUARD\n#include <a.h>\nint f() { return 1; }\n#endif\n", 3),
     ],
 )

@@ -156,6 +156,22 @@ def test_helpers_that_two_sources_have_alike_stand_once() -> None:
     assert "#define" not in joined.joined({"a.cu": "void f() {}\n", "b.cu": "void f(int) {}\n"})
 
 
+def test_types_of_a_header_without_a_guard_stand_once() -> None:
+    header = (
+        "struct params { int n; struct { float x; } inner; };\n"
+        "typedef struct { float x, y; } pair;\nenum class mode { a, b };\n"
+        "template <class T>\nstruct held {\n  T x;\n  T twice() { return 2 * x; }\n};\n"
+    )
+    later = "namespace n {\nstruct params { int n; };\n}\nstruct other { int n; };\n"
+    source = '#include "k.h"\n'
+    text = joined.joined({"k.h": header, "a.cu": source, "b.cpp": source + later})
+    first, _, second = text.partition("// b.cpp\n")
+    assert header in first
+    assert second.replace("// k.h", "").replace("// b.cpp, line 2", "").strip() == later.strip()
+    other = joined.joined({"a.cu": "struct params { int n; };\n", "b.cpp": "struct params { long n; };\n"})
+    assert other.count("struct params {") == 2
+
+
 def test_an_include_folder_of_its_own_may_be_named_in_angle_brackets() -> None:
     files = {
         "csrc/a.cu": "#include <cuda_runtime.h>\n#include <mine/twice.cuh>\nint a;\n",

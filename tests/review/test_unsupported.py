@@ -1,5 +1,7 @@
 from __future__ import annotations
 
+from typing import Any
+
 import pytest
 
 from audit.review.cuda_source import parse
@@ -10,10 +12,9 @@ from tests.review.sample import SAMPLE
 @pytest.mark.parametrize(
     ("body", "construct"),
     [
-        ("cublasLtMatmul(handle, 1);", "cuBLAS"),
+        ("cublasLtMatrixTransform(handle, 1);", "cuBLAS"),
         ("cublasCgemm(handle, 1);", "cuBLAS"),
         ("auto sums = CUBLAS_COMPUTE_32I;", "cuBLAS"),
-        ("auto h = at::cuda::getCurrentCUDABlasLtHandle();", "cuBLAS"),
         ("cudnnHandle_t h;", "cuDNN"),
         ("curandState state;", "cuRAND"),
         ("typedef cub::BlockHistogram<float, 256> R;", "CUB"),
@@ -40,6 +41,7 @@ def test_construct_is_named_with_its_line(body: str, construct: str) -> None:
     [
         ("cublasSgemm(handle, CUBLAS_OP_N);", "cuBLAS"),
         ("at::cuda::getCurrentCUDABlasHandle();", "cuBLAS"),
+        ("cublasLtMatmul(at::cuda::getCurrentCUDABlasLtHandle(), CUBLASLT_EPILOGUE_BIAS);", "cuBLAS"),
         ("cub::BlockReduce<float, 256> r;", "CUB"),
         ("cub::DeviceReduce::Sum(a); using R = cub::DeviceReduce;", "CUB"),
     ],
@@ -83,6 +85,21 @@ def test_each_construct_once_in_order_of_lines() -> None:
 )
 def test_nothing_to_refuse(text: str) -> None:
     assert unsupported(parse(text)) == []
+
+
+@pytest.mark.parametrize(
+    ("text", "flags", "lines"),
+    [
+        ("#ifdef WITH_CUDNN\ncudnnHandle_t handle;\n#endif\n", (), []),
+        ("#ifdef WITH_CUDNN\ncudnnHandle_t handle;\n#endif\n", ("WITH_CUDNN",), [2]),
+        ("#define WITH_CUDNN\n#ifdef WITH_CUDNN\ncudnnHandle_t handle;\n#endif\n", (), [3]),
+        ("#ifdef WITH_CUDNN\nint x;\n#else\ncudnnHandle_t handle;\n#endif\n", (), [4]),
+        ("#ifndef WITH_CUDNN\ncudnnHandle_t handle;\n#endif\n", (), [2]),
+        ("#ifdef __CUDACC__\ncudnnHandle_t handle;\n#endif\n", (), [2]),
+    ],
+)
+def test_what_stands_under_a_name_that_nobody_defines_does_not_count(text: str, flags: Any, lines: list[int]) -> None:
+    assert [each.line for each in unsupported(parse(text), defined=flags)] == lines
 
 
 def test_a_used_macro_counts() -> None:

@@ -19,6 +19,7 @@ from audit.run.calls.correctness import effective_bits
 from audit.run.inputs.formats import FORMATS, tf32
 from audit.run.inputs.transforms import (
     DISTRIBUTIONS,
+    DRAWN,
     Range,
     extreme_bytes,
     leaves_range,
@@ -50,6 +51,15 @@ def test_a_distribution_keeps_zeros_and_integers(name: str) -> None:
 def test_strided_numbers_stand_apart_by_a_power_of_two() -> None:
     (new,) = redistributed([torch.ones(2, 100)], "strided", torch.Generator())
     assert (new[1] > 1.0).nonzero().flatten().tolist() == [*range(0, 100, 4)]
+
+
+@pytest.mark.parametrize("name", DRAWN)
+@pytest.mark.parametrize(("drawn", "size"), [(0.1, 0.1), (1.0, 1.0), (50.0, 1.0)])
+def test_numbers_that_are_drawn_anew_are_no_larger_than_the_task_s(name: str, drawn: float, size: float) -> None:
+    of_task = drawn * torch.randn(400, 20, generator=torch.Generator().manual_seed(2))
+    (new,) = redistributed([of_task], name, torch.Generator().manual_seed(1))
+    (standard,) = redistributed([of_task / drawn], name, torch.Generator().manual_seed(1))
+    assert torch.allclose(new, size * standard, rtol=0.05)
 
 
 def test_products_of_the_first_tensor_of_both_signs_are_negative() -> None:

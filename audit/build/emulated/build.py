@@ -89,7 +89,8 @@ def build(
     text = untrusted.text(source_path)
     source = parse(text)
     refused.require_closed_texts(source)
-    for construct in unsupported(source):
+    defined = {flag.removeprefix("-D").partition("=")[0] for flag in flags if flag.startswith("-D")}
+    for construct in unsupported(source, defined=defined):
         raise Unsupported(construct.construct, line=construct.line)
     refused.require_device_words(source)
     if (other := _FOR_CPU.search(source.masked)) is not None:  # its kCUDA is a kCPU here

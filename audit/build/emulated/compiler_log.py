@@ -13,7 +13,7 @@ _MISSING = re.compile(
     r"|is not a class|expected constructor|no matching function|invalid initialization of reference)"
 )
 _UNDECLARED = re.compile(r"[‘'](\w+)[’'] was not declared")
-_OF_A_LIBRARY = re.compile(r"(?::(?P<line>\d+))?:\d+: error: .*(?:\b(?P<cub>cub::)|[‘'](?P<name>cublas\w+))")
+_OF_A_LIBRARY = re.compile(r"(?::(?P<line>\d+))?:\d+: error: .*(?:\b(?P<cub>cub::)|[‘'](?P<name>(?i:cublas)\w+))")
 _DYNAMIC = (
     rf"[‘'](?P<{{}}>[^’'\n]*?)(?:\w+::|{{{{anonymous}}}}::)*{rewrite_variables.DYNAMIC}(?P<{{}}>\w+)(?P<{{}}>[^’'\n]*)"
 )

@@ -218,10 +218,16 @@ def _after_includes(source: CudaSource, *, name: str) -> Edit:
 
 def _end_of_includes(source: CudaSource) -> int:
     """Return the end of the last include's line, or of the conditional around it without code. One behind a function
-    does not count where every header set has it already: the code before it needs the names."""
+    does not count where it is there already, by another include or in every header set: the code before it needs the
+    names."""
     starts = [function.start for function in source.functions]
     first = min(starts, default=len(source.text))
-    includes = [each for each in source.includes if each.start < first or each.header not in _IN_EVERY_SET]
+    earliest = {each.header: each for each in reversed(source.includes)}
+    includes = [
+        each
+        for each in source.includes
+        if each.start < first or (each.header not in _IN_EVERY_SET and each is earliest[each.header])
+    ]
     if not includes:
         return 0
     last = includes[-1]

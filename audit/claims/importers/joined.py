@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import posixpath
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 
 from audit.claims.importers.facts import Claimed
 from audit.model.errors import BadInput
@@ -31,8 +31,13 @@ _HEADER = re.compile(r'[ \t]*#[ \t]*include[ \t]*[<"]')
 _CONSTANT = re.compile(
     r"^(?:static[ \t]+)?const(?:expr)?\b[^;{}()=]*?\b(?P<name>\w+)(?:\[[^\]]*\])?\s*=[^;{}]*;", re.MULTILINE
 )
+_TYPE = re.compile(
+    r"^(?:template[ \t]*<[^{};]*>\s*)?(?:typedef[ \t]+)?(?:struct|class|union|enum)\b(?P<name>[^;{}()=]*)\{",
+    re.MULTILINE,
+)
 _OWN = re.compile(r"\b(?:template|static|inline|constexpr|__forceinline__|__device__|__global__)\b")
 """What makes a function one of its own source, so that another source may have another of that name."""
+_BRACE = re.compile(r"[{}]")
 _BINDING = re.compile(r"\bPYBIND11_MODULE\s*\(")
 
 
@@ -81,13 +86,14 @@ def joined(files: Mapping[str, str], folders: Sequence[str] = ()) -> str:
 def _apart(text: str, known: dict[str, str]) -> str:
     """Return a source as its compiler sees it apart from earlier ones, whose helpers are not its own.
 
-    Functions and constants at its top level that an earlier source has alike are left out; where it has another one of
-    that name, the later one gets a name of its own by a macro, unless a member may have that name too. `known` has the
-    definitions of earlier sources by name, and gets its own.
+    Functions, constants and types at its top level that an earlier source has alike are left out; where it has another
+    function or constant of that name, the later one gets a name of its own by a macro, unless a member may have that
+    name too. `known` has the definitions of earlier sources by name, and gets its own.
     """
     source = parse(text)
     found = [(one.start, one.end, one.name, source.masked[one.start : one.body_start]) for one in source.functions]
     found += [(*one.span(), one["name"], one["name"]) for one in _CONSTANT.finditer(source.masked)]
+    found += [(one.start(), end, name, "") for one, end, name in _types(source.masked)]
     own, repeated, others, depth, at = dict[str, str](), [], dict[str, None](), 0, 0
     for start, end, name, head in sorted(found):
         depth += source.masked.count("{", at, start) - source.masked.count("}", at, start)
@@ -105,6 +111,18 @@ def _apart(text: str, known: dict[str, str]) -> str:
     kept = blanked(text, repeated)
     before = "".join(f"#define {name} {name}_{mark}\n" for name in others)
     return before + kept + "".join(f"\n#undef {name}" for name in others)
+
+
+def _types(masked: str) -> Iterator[tuple[re.Match[str], int, str]]:
+    """Yield the definitions of types with their ends and names."""
+    for one in _TYPE.finditer(masked):
+        depth, past = 1, one.end()
+        while depth and (brace := _BRACE.search(masked, past)) is not None:
+            depth, past = depth + (1 if brace[0] == "{" else -1), brace.end()
+        end = masked.find(";", past) + 1
+        words = [*re.findall(r"\w+", one["name"]), *re.findall(r"\w+", masked[past:end])]
+        if not depth and end and words:
+            yield one, end, f"type {' '.join(words)}"
 
 
 def _includes_first(lines: Sequence[str]) -> list[str]:

@@ -81,12 +81,26 @@ DISTRIBUTIONS: dict[str, Transform] = {
     "tiny": lambda x, _: x.float() * TINY,
 }
 """Distributions other than standard normal numbers; the first are of ordinary size."""
+DRAWN = ("uniform", "constant_rows", "heavy_tail")
+"""Those whose numbers are drawn anew."""
 
 
 def redistributed(values: list[Any], name: str, generator: torch.Generator) -> list[Any]:
-    """Redraw every real tensor; integers, which may be indices, stay."""
+    """Redraw every real tensor; integers, which may be indices, stay. Numbers that are drawn anew are no larger than
+    those of a task that draws small ones: an exponential that fits them overflows at others."""
     change = DISTRIBUTIONS[name]
-    return [torch.where(x != 0, change(x, generator).to(x.dtype), x) if is_real(x) else x for x in values]
+
+    def changed(x: torch.Tensor) -> torch.Tensor:
+        size = min(1.0, _rms(x)) if name in DRAWN else 1.0
+        return torch.where(x != 0, (size * change(x, generator)).to(x.dtype), x)
+
+    return [changed(x) if is_real(x) else x for x in values]
+
+
+def _rms(x: torch.Tensor) -> float:
+    """Return the root of the mean square of the numbers that are not zero; 1 where there are none."""
+    taken = x[x != 0].double()
+    return float(taken.square().mean().sqrt()) if taken.numel() else 1.0
 
 
 def opposed(values: list[Any], *, but: Collection[int] = ()) -> list[Any] | None:

@@ -6,6 +6,7 @@
 
 #include <ATen/core/Tensor.h>
 #include <ATen/ops/from_blob.h>
+#include <ATen/ops/gelu.h>
 
 using namespace cuemu;
 
@@ -70,18 +71,26 @@ void store(const Matrix& m, at::Tensor values) {
 
 // Sums are kept in double for double operands and in float for all others, and rounded once into the result.
 void multiply(const Product& product) {
-  auto kind = product.c.type == 1 ? c10::kDouble : c10::kFloat;
-  at::Tensor a = view(product.a).to(kind), b = view(product.b).to(kind), c = view(product.c);
-  bool in_place = c.scalar_type() == kind && product.c.row_step > 0;
-  if (in_place) c.addmm_(a, b, product.beta, product.alpha);
-  else if (product.beta == 0) store(product.c, a.mm(b).mul_(product.alpha));
-  else store(product.c, c.to(kind).addmm(a, b, product.beta, product.alpha));
+  const Matrix& result = product.result();
+  auto kind = result.type == 1 ? c10::kDouble : c10::kFloat;
+  at::Tensor a = view(product.a).to(kind), b = view(product.b).to(kind);
+  bool plain = result.data == product.c.data && !product.bias.data && product.activation == Activation::kNone;
+  if (plain && view(result).scalar_type() == kind && result.row_step > 0) {
+    view(result).addmm_(a, b, product.beta, product.alpha);
+    return;
+  }
+  at::Tensor sums = product.beta == 0 ? a.mm(b).mul_(product.alpha) : view(product.c).to(kind).addmm(a, b, product.beta, product.alpha);
+  if (product.bias.data) sums.add_(view(product.bias));
+  if (product.activation == Activation::kRelu) sums.relu_();
+  if (product.activation == Activation::kGelu) sums = at::gelu(sums, "tanh");
+  store(result, sums);
 }
 
 bool all_in_bounds(const Product& product, const char* call_site) {
-  bool reads = product.alpha != 0;
+  bool reads = product.alpha != 0, adds = product.beta != 0 && product.d.data;
   return (!reads || (in_bounds(product.a, false, call_site) && in_bounds(product.b, false, call_site))) &&
-         in_bounds(product.c, true, call_site);
+         (!adds || in_bounds(product.c, false, call_site)) && in_bounds(product.bias, false, call_site) &&
+         in_bounds(product.result(), true, call_site);
 }
 
 void look_over(const Product& product, const char* call_site) {
@@ -89,7 +98,8 @@ void look_over(const Product& product, const char* call_site) {
   begin_block_check();
   if (product.alpha != 0) touch(product.a, kRead, call_site), touch(product.b, kRead, call_site);
   if (product.beta != 0) touch(product.c, kRead, call_site);
-  touch(product.c, kWrite, call_site);
+  touch(product.bias, kRead, call_site);
+  touch(product.result(), kWrite, call_site);
   end_launch_check();
 }
 
@@ -97,7 +107,7 @@ void look_over(const Product& product, const char* call_site) {
 
 CUEMU_EXPORT bool cuemu_product(const Product* product) {
   if (device.in_kernel) return false;  // host code alone can ask
-  if (is_empty(product->c)) return true;
+  if (is_empty(product->result())) return true;
   const char* call_site = static_cast<const char*>(__builtin_return_address(0));
   LaunchRequest named = {};  // what a report names, and whose library its line is looked for in
   named.kernel = product->name;

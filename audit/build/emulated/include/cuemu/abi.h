@@ -50,11 +50,17 @@ struct Matrix {
   std::int64_t rows, columns, row_step, column_step;
 };
 
-// c = alpha * a * b + beta * c, as a library does it for host code.
+enum class Activation : int { kNone, kRelu, kGelu };  // GELU by its tanh form
+
+// d = activation(alpha * a * b + beta * c + bias), as a library does it for host code; without a `d` of its own, c is the result.
 struct Product {
   const char* name;
   Matrix a, b, c;
   double alpha, beta;
+  Matrix d = {}, bias = {};
+  Activation activation = Activation::kNone;
+
+  const Matrix& result() const { return d.data ? d : c; }
 };
 
 enum class VariableKind : int { kVariable, kConstant, kGap };

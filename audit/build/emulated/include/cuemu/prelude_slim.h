@@ -1,5 +1,6 @@
 // Precompiled for the second rung: all of ATen and the real pybind11.
 #define CUEMU_REAL_PYBIND 1
+#include "cuemu/math_of_cxx17.h"
 #include <ATen/ATen.h>
 #include <torch/csrc/utils/pybind.h>
 #include <pybind11/stl.h>

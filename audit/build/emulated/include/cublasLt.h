@@ -1,0 +1,2 @@
+#pragma once
+#include "cuemu/cublas_lt.h"
