@@ -9,6 +9,7 @@ from typing import Any
 from audit.judge.evidence import deciding_about, objects
 from audit.model import Finding, Place, Record, Shape
 from audit.probes import claimed_launches
+from audit.probes.concluding.behaviour import is_own
 
 LEAD = ("coverage", "memory_access", "fresh_values", "dead_inputs")
 """Probes whose sentence comes first where several have one cause."""
@@ -26,6 +27,8 @@ _OTHER_SHAPES = {"contract": "got", "repeat": "later"}
 PRECISION = "precision"
 ROUNDED = 2.0**-5
 """The largest relative error by rounding in a sum of products that do not cancel; bf16 has 2**-8."""
+ALIKE = 0.01
+"""The difference of relative errors, as a share of them, up to which they are one factor."""
 NEAR_BITS = 1.0
 """Effective bits within which a result has as many as a format leaves; other errors have any number of bits."""
 STOPS = ("illegal-address", "misaligned-access")
@@ -166,10 +169,16 @@ def rounding_cause(findings: Iterable[Finding]) -> str | None:
         return None
     entries = (entry for one in known if one.outcome == "fail" and one.grade != "hint" for entry in _entries(one))
     worst = [(entry["expected"], entry["got"]) for entry in entries if entry.get("elements_wrong") and "got" in entry]
-    if not worst or not all(_near(expected, got) for expected, got in worst):
+    if not worst or not all(_near(expected, got) for expected, got in worst) or _one_factor(worst):
         return None
     leaves = {"tf32": "TF32 or fp16", "bf16": "bf16"}.get(str(rough["class"]))
     return leaves and f"The result has {rough['bits']:.1f} effective bits, as rounding to {leaves} leaves."
+
+
+def _one_factor(worst: Sequence[tuple[Any, Any]]) -> bool:
+    """Return whether several elements are off by one factor, as by a wrong divisor, which no rounding does."""
+    off = [got / expected - 1 for expected, got in worst if expected]
+    return len(off) > 1 and max(off) - min(off) <= ALIKE * min(map(abs, off))
 
 
 def _near(expected: object, got: object) -> bool:
@@ -178,13 +187,26 @@ def _near(expected: object, got: object) -> bool:
     return abs(got - expected) <= ROUNDED * abs(expected)
 
 
-def read_in_source(record: Record) -> tuple[tuple[Finding, Finding], ...]:
-    """Return each hint of the source review with the proved failure of the probe that confirms it. Examples are a
-    missing barrier with a race, an unguarded tail with a bad access, a cache with old values."""
+def read_in_source(record: Record) -> tuple[tuple[Finding, dict[str, Any], Finding], ...]:
+    """Return each hint of the source review with the line that agrees with a proved failure of the probe that confirms
+    it, and that failure. Examples are a missing barrier with a race, an unguarded tail with a bad access, a cache with
+    old values."""
     about = deciding_about(record.findings, record.claimed_name)
     proved = {one.probe: one for one in about if one.fails_kernel or (one.grade == "undefined" and one.claimed)}
     hints = [one for one in about if one.grade == "hint" and one.line and one.probe not in OF_ANY_FAILURE]
-    return tuple((one, proved[probe]) for one in hints if (probe := str(one.evidence.get("confirm_with"))) in proved)
+    pairs = ((one, proved[probe]) for one in hints if (probe := str(one.evidence.get("confirm_with"))) in proved)
+    return tuple((hint, line, failure) for hint, failure in pairs if (line := _agreeing(hint, failure)) is not None)
+
+
+def _agreeing(hint: Finding, failure: Finding) -> dict[str, Any] | None:
+    """Return the first line of a hint that a failure agrees with: where the rule knows the kinds of behaviour that it
+    is a cause of, one of a kernel in which such behaviour was seen."""
+    lines = objects(hint.evidence.get("hints")) or [{"line": hint.line, "message": hint.summary}]
+    kinds, reports = hint.evidence.get("kinds"), objects(failure.evidence.get("reports"))
+    if isinstance(kinds, list):
+        seen = [str(one["kernel"]) for one in reports if one["kind"] in kinds and one.get("grade") != "hint"]
+        lines = [one for one in lines if any(is_own(name, frozenset(one.get("kernels", [name]))) for name in seen)]
+    return next(iter(lines), None)
 
 
 def _agreed(found: re.Match[str], coverage: Finding) -> str | None:

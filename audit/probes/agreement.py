@@ -82,7 +82,9 @@ def conclude(seen: Observed) -> Answer:
         text += (
             "; only where a volatile read gives the value before another block's last write, which no fence rules out"
         )
-    elif worst.get("by_order", True):  # an older record lacks it
+    elif worst.get("order_decides"):
+        text += "; right in another order of the threads, on which the result depends"
+    elif "order_decides" not in worst and worst.get("by_order", True):  # of an older record
         text += "; right in another thread order, so it depends on a race"
     else:
         text += "; right in another call, so it depends on earlier calls, or on memory it never wrote"
@@ -102,9 +104,10 @@ def right_at(cases: Sequence[Case], found: Iterable[Finding]) -> list[bool]:
 def _worst(target: Target, results: list[Result], wrong: list[Result]) -> dict[str, Any]:
     """Return the evidence of the worst case: one that is wrong in every order, else that with most wrong elements.
 
-    `undefined` is undefined behaviour at that case, `in_every_order` whether it is wrong in spite of any, `by_order`
-    whether the thread order alone makes it wrong, `stale` the line of a read where it is wrong only with old values of
-    volatile reads, `map` the share of wrong elements in at most 64 x 64 cells; of several outputs, that of the worst.
+    `undefined` is undefined behaviour at that case, `in_every_order` whether it is wrong in spite of any,
+    `order_decides` whether the thread order alone makes it wrong, `stale` the line of a read where it is wrong only
+    with old values of volatile reads, `map` the share of wrong elements in at most 64 x 64 cells; of several outputs,
+    that of the worst.
     """
     wrong = sorted(wrong, key=lambda one: (not one.case.counts, -one.comparison.elements_wrong))
     everywhere = next((one for one in wrong if _in_every_order(results, one.case) and _proved(target, one.case)), None)
@@ -116,7 +119,7 @@ def _worst(target: Target, results: list[Result], wrong: list[Result]) -> dict[s
         **worst.comparison.evidence(),
         "undefined": undefined,
         "in_every_order": everywhere is not None,
-        **({"by_order": _by_order(target, results, worst.case)} if open_ else {}),
+        **({"order_decides": _by_order(target, results, worst.case)} if open_ else {}),
         **({"stale": _stale_line(target, worst)} if _only_stale(results, worst.case) else {}),
         "map": target.wrong_map(worst.call, worst.case, output=worst.comparison.output),
     }

@@ -64,7 +64,7 @@ def weaknesses(record: Record) -> Section:
 
     A hint that a failure agrees with stands under the cause.
     """
-    known = {id(hint) for hint, _ in read_in_source(record)}
+    known = {id(hint) for hint, *_ in read_in_source(record)}
     found = [one for one in _failures(record) if id(one) not in known]
     grave = [one for one in found if evidence.against_claim(record, one) and one.grade != "hint"]
     others = [one for one in found if one not in grave and one.probe != FLOOR and not _of_source(one)]
@@ -86,7 +86,7 @@ def questions(record: Record) -> Section:
     failed = [one for one in _failures(record) if evidence.against_claim(record, one)]
     grave = [one for one in failed if one.grade != "hint"]
     leading = [min(members, key=lambda one: [*SPECIAL, one.probe].index(one.probe)) for members in causes(grave)]
-    known = {id(hint) for hint, _ in read_in_source(record)}
+    known = {id(hint) for hint, *_ in read_in_source(record)}
     hints = [
         one for one in failed if one.grade == "hint" and not one.probe.startswith("review.") and id(one) not in known
     ]

@@ -65,9 +65,9 @@ def lines(record: Record) -> tuple[str, ...]:
         return ()
     file = record.claim.statement.known_as(claimed)
     shown = [
-        message("cause.line", file=file, line=number(hint.line or 0),
-                hint=Recorded(hint.summary), question=evidence.title(failure.probe))
-        for hint, failure in read_in_source(record)
+        message("cause.line", file=file, line=number(line["line"]),
+                hint=Recorded(str(line["message"])), question=evidence.title(failure.probe))
+        for _, line, failure in read_in_source(record)
     ]  # fmt: skip
     if (rule := sizes.rule(record)) is not None:
         line, where = rule

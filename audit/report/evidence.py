@@ -48,6 +48,12 @@ def callable_title(name: str) -> str:
     return message("baseline.graph", name=text) if plain != function else text
 
 
+def by_order(finding: Finding) -> bool:
+    """Return whether the order of the threads decides, with no undefined behaviour seen: `agreement` alone says so."""
+    worst = finding.evidence.get("worst")
+    return isinstance(worst, dict) and bool(worst.get("order_decides"))
+
+
 def of_claim(record: Record) -> list[Finding]:
     """Return the findings about the published times, about a task that cannot tell right from wrong, at its own inputs
     or at any, and about the claimed kernel; none about our own variants."""

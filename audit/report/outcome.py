@@ -216,6 +216,9 @@ def _headline(record: Record) -> str:
     at the task's own inputs."""
     about = evidence.of_claim(record)
     failing = [one for one in about if one.fails_kernel]
+    undefined = [one for one in about if one.grade == "undefined" and one.claimed]
+    if record.verdict.name == "undefined" and undefined and all(map(evidence.by_order, undefined)):
+        return "order"
     if not failing or not any(one.probe == "agreement" and one.outcome == "pass" for one in about):
         return record.verdict.name
     keys = {"access" if evidence.access(one) else HEADLINES.get(one.probe) for one in failing}

@@ -12,7 +12,7 @@ import resource
 import signal
 import sys
 from collections.abc import Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from typing import Any
 
 from pydantic import JsonValue
@@ -31,16 +31,28 @@ REVIEW = "review"
 
 @dataclass(frozen=True)
 class Hint:
-    """A static-analysis hint: one line that one rule points at."""
+    """A static-analysis hint: one line that one rule points at, and the kernels that it is part of, where the rule can
+    be the cause of behaviour in them alone."""
 
     rule: Rule[Any]
     spot: Spot
+    kernels: tuple[str, ...] = ()
 
 
 def of_cuda(source: str | CudaSource) -> list[Hint]:
     """Return the hints of the CUDA rules; never fails, since code that cannot be read is left out."""
     reading = CudaReading(parse(source) if isinstance(source, str) else source)
-    return _sorted([Hint(rule, spot) for rule in rules.CUDA for spot in rule.find(reading)])
+    found = [(rule, spot) for rule in rules.CUDA for spot in rule.find(reading)]
+    return _sorted([Hint(rule, spot, _kernels(reading, spot.line) if rule.kinds else ()) for rule, spot in found])
+
+
+def _kernels(reading: CudaReading, line: int) -> tuple[str, ...]:
+    """Return the kernels that are on that line or reach the function that is."""
+    source = reading.source
+    holder = next((one for one in source.functions if one.line <= line <= source.line_of(one.end)), None)
+    if holder is None or holder in reading.kernels:
+        return () if holder is None else (holder.name,)
+    return tuple(one.name for one in reading.kernels if holder not in source.apart_from(one.name))
 
 
 def of_python(text: str) -> list[Hint]:
@@ -50,7 +62,8 @@ def of_python(text: str) -> list[Hint]:
     found = [Hint(rule, spot) for rule in rules.PYTHON for spot in rule.find(reading)]
     for source in reading.embedded:
         inner = of_cuda(source.text)
-        found += [Hint(each.rule, Spot(source.line(each.spot.line), each.spot.message)) for each in inner]
+        places = [Spot(source.line(each.spot.line), each.spot.message) for each in inner]
+        found += [replace(each, spot=spot) for each, spot in zip(inner, places, strict=True)]
     return _sorted(found)
 
 
@@ -128,7 +141,11 @@ def _of_rules(found: list[Hint], target: str) -> list[Finding]:
 
 def _failure(found: list[Hint], target: str) -> Finding:
     rule, spot = found[0].rule, found[0].spot
-    lines: list[JsonValue] = [{"line": each.spot.line, "message": each.spot.message} for each in found]
+    lines: list[JsonValue] = [
+        {"line": each.spot.line, "message": each.spot.message, **({"kernels": [*each.kernels]} if each.kernels else {})}
+        for each in found
+    ]
+    kinds: dict[str, JsonValue] = {"kinds": [*rule.kinds]} if rule.kinds else {}
     return Finding(
         probe=GEOMETRY if rule.name == GEOMETRY else rule.probe,
         target=target,
@@ -136,7 +153,7 @@ def _failure(found: list[Hint], target: str) -> Finding:
         grade="hint",
         summary=spot.message,
         line=spot.line,
-        evidence={"confirm_with": rule.confirm_with, "standing": rule.standing, "hints": lines},
+        evidence={"confirm_with": rule.confirm_with, "standing": rule.standing, "hints": lines, **kinds},
     )
 
 

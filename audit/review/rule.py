@@ -13,6 +13,11 @@ from typing import Generic, Literal, TypeVar
 Reading = TypeVar("Reading")
 Part = TypeVar("Part")
 Standing = Literal["hint", "advice"]
+UNORDERED = ("race-shared", "race-global", "warp-mask", "uninitialised-read")
+ABSENT = ("barrier-divergence", "warp-mask", "exited-lane-read")
+OUTSIDE = ("out-of-bounds-read", "out-of-bounds-write", "illegal-address", "misaligned-access", "uninitialised-read")
+"""Kinds of behaviour, see `probes.concluding.behaviour`, of threads that do not wait for each other, of threads that
+never arrive, and of accesses past the end."""
 
 
 def names(text: str) -> frozenset[str]:
@@ -42,6 +47,7 @@ class Rule(Generic[Reading]):
     find: Callable[[Reading], Iterable[Spot]]  # in any order; empty where the source does not say it plainly
     standing: Standing = "hint"
     precise: bool = False  # speaks of lower precision, and so only where none was declared
+    kinds: tuple[str, ...] = ()  # of behaviour that it can be the cause of; empty: any
 
     @property
     def probe(self) -> str:
@@ -60,10 +66,10 @@ class Rule(Generic[Reading]):
 
 
 def rule(
-    confirm_with: str, *, standing: Standing = "hint", precise: bool = False
+    confirm_with: str, *, standing: Standing = "hint", precise: bool = False, kinds: tuple[str, ...] = ()
 ) -> Callable[[Callable[[Reading], Iterable[Spot]]], Rule[Reading]]:
     """Make a rule of a function, which gives it its name and its docstring; arguments as for `Rule`."""
-    return lambda find: Rule(find.__name__, find.__doc__, confirm_with, find, standing, precise)
+    return lambda find: Rule(find.__name__, find.__doc__, confirm_with, find, standing, precise, kinds)
 
 
 def grouped(pairs: Iterable[tuple[str, Part]]) -> dict[str, list[Part]]:

@@ -196,3 +196,55 @@ def test_confidence_counts_causes_devices_and_builds(
     assert judge.judge(changed).confidence == level
     apart = changed.model_copy(update={"findings": (*probes, ALIAS.model_copy(update={"device": "emulated"}))})
     assert judge.judge(apart).confidence == ("high" if confirmed else "medium")
+
+
+def hinted(*lines: dict[str, Any], kinds: list[str] | None = None) -> Finding:
+    known = {} if kinds is None else {"kinds": kinds}
+    evidence = {"confirm_with": "memory_access", "hints": [*lines], **known}
+    return finding("review.partial_collective", "fail", grade="hint", line=lines[0]["line"], evidence=evidence)
+
+
+LATER, IN_K = {"line": 9, "message": "later"}, {"line": 3, "message": "first", "kernels": ["k"]}
+
+
+@pytest.mark.parametrize(
+    ("hint", "line"),
+    [
+        (hinted(IN_K, kinds=["race-shared"]), 3),
+        (hinted({**IN_K, "kernels": ["other"]}, {**LATER, "kernels": ["other", "k"]}, kinds=["race-shared"]), 9),
+        (hinted({**IN_K, "kernels": ["other"]}, kinds=["race-shared"]), None),
+        (hinted(IN_K, kinds=["barrier-divergence"]), None),
+        (hinted(LATER, kinds=["race-shared"]), 9),
+        (hinted(IN_K), 3),
+    ],
+)
+def test_a_line_of_the_source_is_a_cause_of_its_own_kinds_of_behaviour(
+    record: Record, hint: Finding, line: int | None
+) -> None:
+    """In a kernel where such behaviour was seen; a rule that names no kinds, as of an older record, of any."""
+    seen = {"kind": "race-shared", "kernel": "k<int>", "line": 4, "grade": "undefined"}
+    race = finding("memory_access", "fail", grade="undefined", evidence={"shape": SHAPE, "reports": [seen]})
+    found = causes.read_in_source(record.model_copy(update={"findings": (hint, race)}))
+    assert [one["line"] for _, one, _ in found] == ([] if line is None else [line])
+
+
+def test_a_hint_about_threads_names_the_kernels_that_reach_its_line() -> None:
+    text = """
+__device__ void summed(float* s) { if (threadIdx.x < 5) __syncthreads(); s[0] = 1; }
+__global__ void one(float* s) { summed(s); }
+__global__ void other(float* s) { if (threadIdx.x < 7) __syncthreads(); }
+__global__ void neither(float* s) { s[0] = 1; }
+"""
+    (found,) = [one for one in reviewed(Source(text, "claimed")) if "collective" in one.probe]
+    assert [one["kernels"] for one in found.evidence["hints"]] == [["one"], ["other"]]
+    assert "barrier-divergence" in found.evidence["kinds"]
+
+
+@pytest.mark.parametrize(
+    ("pairs", "cause"), [([(1.0, 0.998), (4.0, 3.992)], False), ([(1.0, 0.998), (4.0, 4.006)], True)]
+)
+def test_elements_that_are_off_by_one_factor_are_no_rounding(pairs: list[tuple[float, float]], cause: bool) -> None:
+    wrong = [{"expected": want, "got": got, "elements_wrong": 5} for want, got in pairs]
+    bits = {"within_tolerance": False, "bits": 9.0, "bits_of": {"bf16": 9.0}, "class": "bf16"}
+    found = [finding("precision", "fail", evidence=bits), finding("agreement", "fail", evidence={"shapes": wrong})]
+    assert (causes.rounding_cause(found) is not None) is cause

@@ -85,7 +85,14 @@ ANSWERS: list[tuple[str, Observed, Answer]] = [
     ),
     (
         "agreement",
-        {"worst": {"shape": AT, **BAD, "undefined": None, "in_every_order": False, "by_order": False}},
+        {"worst": {"shape": AT, **BAD, "undefined": None, "in_every_order": False, "order_decides": True}},
+        failed(
+            f"N=8: {OFF}; right in another order of the threads, on which the result depends", "undefined", shape=AT
+        ),
+    ),
+    (
+        "agreement",
+        {"worst": {"shape": AT, **BAD, "undefined": None, "in_every_order": False, "order_decides": False}},
         failed(
             f"N=8: {OFF}; right in another call, so it depends on earlier calls, or on memory it never wrote",
             "undefined",

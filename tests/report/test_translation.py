@@ -95,7 +95,7 @@ def spoken() -> set[str]:
 
 def families() -> set[str]:
     known = {
-        "headline": {*get_args(VerdictName), "not its own", "access", "intact", "inputs"},
+        "headline": {*get_args(VerdictName), "not its own", "access", "intact", "inputs", "order"},
         "outcome": {*get_args(Grade), "pass", "not_claimed", "of_others"},
         "state": {*get_args(Rung.model_fields["state"].annotation), "not_judged"},
         "device": {*get_args(DeviceKind)},

@@ -46,3 +46,14 @@ def test_page_one_says_that_the_values_are_right_in_every_order(orders: int, sai
 def test_changes_of_which_none_is_enough_were_tried_alone(generated: int, cured: bool, said: bool) -> None:
     bullets = section(racing(3, generated=generated, cured=cured), "cause").bullets
     assert any("was tried alone" in one for one in bullets) is said
+
+
+@pytest.mark.parametrize(("decides", "said"), [(True, "depends on the order"), (False, "has undefined behaviour")])
+def test_a_result_of_the_order_alone_has_a_headline_of_its_own(decides: bool, said: str) -> None:
+    worst = {"shape": {"N": 255}, "order_decides": decides}
+    late = finding("agreement", "fail", grade="undefined", summary="N=255: wrong", evidence={"worst": worst})
+    right = triangular(defects=False)
+    others = [one for one in right.findings if (one.target, one.probe) != ("claimed", "agreement")]
+    card = section(judged(right.model_copy(update={"findings": (*others, late)})), "verdict").card
+    assert card is not None and card.name == "undefined"
+    assert said in card.headline

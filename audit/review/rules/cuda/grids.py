@@ -12,7 +12,7 @@ from audit.review.cuda_reading import CudaReading
 from audit.review.cuda_source import Function, Launch
 from audit.review.index_use import Axis, Known, index_uses
 from audit.review.launch_extents import Extents, grid_and_block
-from audit.review.rule import Spot, rule
+from audit.review.rule import OUTSIDE, Spot, rule
 from audit.review.values import COMPARISONS, ThreadValues
 
 PROBE, _LOOPS = "coverage", ("for_statement", "while_statement")
@@ -111,7 +111,7 @@ def _is_block(reading: CudaReading, launch: Launch, node: Node) -> bool:
     return block[0] is not None and reading.text(node) == str(block[0])
 
 
-@rule("memory_access")
+@rule("memory_access", kinds=OUTSIDE)
 def tail_guard(reading: CudaReading) -> list[Spot]:
     """Does a kernel index memory by its thread's place without ever comparing that place with a size?
 

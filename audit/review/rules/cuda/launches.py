@@ -13,7 +13,7 @@ from audit.review.cuda_grammar import operator, sides
 from audit.review.cuda_reading import CudaReading
 from audit.review.cuda_source import Function
 from audit.review.launch_extents import grid_and_block
-from audit.review.rule import Spot, rule
+from audit.review.rule import OUTSIDE, Spot, rule
 from audit.review.values import COMPARISONS, CudaConstants, constants_of
 
 _ASKING = re.compile(r"cudaGetLastError|cudaPeekAtLastError|cudaDeviceSynchronize|cudaStreamSynchronize")
@@ -25,7 +25,7 @@ _THREAD = re.compile(r"threadIdx\.([xyz])")
 _NO_STREAM = frozenset({"0", "nullptr", "NULL", "cudaStreamLegacy"})
 
 
-@rule("memory_access")
+@rule("memory_access", kinds=OUTSIDE)
 def dynamic_shared(reading: CudaReading) -> Iterator[Spot]:
     """Does a kernel use dynamic shared memory that its launch does not ask for?
 
@@ -58,7 +58,7 @@ def _dynamic_used(reading: CudaReading, kernel: Function) -> str | None:
     return next(used, None)
 
 
-@rule("memory_access")
+@rule("memory_access", kinds=OUTSIDE)
 def shared_extent(reading: CudaReading) -> Iterator[Spot]:
     """Is a constant shared array indexed past its constant end?
 

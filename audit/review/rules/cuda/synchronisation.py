@@ -11,7 +11,7 @@ from tree_sitter import Node
 from audit.review.cuda_grammar import sides, walk
 from audit.review.cuda_reading import Call, CudaReading, asks
 from audit.review.cuda_source import Function
-from audit.review.rule import Spot, grouped, rule
+from audit.review.rule import ABSENT, UNORDERED, Spot, grouped, rule
 from audit.review.values import ALIKE_IN_A_BLOCK, ALIKE_IN_A_WARP, ThreadValues, constants_of
 
 _SYNC = re.compile(
@@ -26,7 +26,7 @@ _IN_STEP = re.compile(r"\bvolatile\b.*\*")
 _KEEPS_STEP = frozenset({"__syncwarp", "__syncthreads"})
 
 
-@rule("memory_access")
+@rule("memory_access", kinds=UNORDERED)
 def missing_barrier(reading: CudaReading) -> list[Spot]:
     """Do threads read each other's shared memory with no barrier anywhere in the kernel?
 
@@ -55,7 +55,7 @@ def _of_kernel(reading: CudaReading, kernel: Function, own: frozenset[str]) -> l
     return []
 
 
-@rule("memory_access")
+@rule("memory_access", kinds=ABSENT)
 def divergent_collective(reading: CudaReading) -> list[Spot]:
     """Does a barrier stand where not all threads of its block arrive, whatever the sizes?
 
@@ -65,7 +65,7 @@ def divergent_collective(reading: CudaReading) -> list[Spot]:
     return [_spot(call, "its block") for call, sized in _partial_barriers(reading) if not sized]
 
 
-@rule("memory_access", standing="advice")
+@rule("memory_access", standing="advice", kinds=ABSENT)
 def partial_collective(reading: CudaReading) -> list[Spot]:
     """Does a barrier or a warp exchange stand where not all of its threads arrive, unless the sizes divide evenly?
 
@@ -159,7 +159,7 @@ def _first_return(reading: CudaReading, function: Function, values: ThreadValues
     return float("inf")
 
 
-@rule("memory_access")
+@rule("memory_access", kinds=UNORDERED)
 def volatile_warp(reading: CudaReading) -> Iterator[Spot]:
     """Does code rely on a warp running in step, with `volatile` shared memory in place of a barrier?
 

@@ -8,7 +8,7 @@ from functools import lru_cache
 
 from audit.review.python_reading import PythonReading
 from audit.review.python_tree import inside
-from audit.review.rule import Spot, grouped, rule
+from audit.review.rule import OUTSIDE, Spot, grouped, rule
 
 _ACCESS = frozenset({"triton.language.load", "triton.language.store"})
 _SIZE = (ast.Name, ast.Subscript, ast.Call, ast.Attribute)
@@ -72,7 +72,7 @@ def _undone(tuned: ast.Call) -> bool:
     return alone or not _UNDO.isdisjoint(options)
 
 
-@rule("memory_access")
+@rule("memory_access", kinds=OUTSIDE)
 def unmasked_access(reading: PythonReading) -> list[Spot]:
     """Does a Triton kernel access a range of elements that nothing cuts off at the end?
 
