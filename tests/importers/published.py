@@ -346,6 +346,7 @@ HUB_BINDING = """#include <torch/library.h>
 #include "registration.h"
 
 void scaled(torch::Tensor x, torch::Tensor w, torch::Tensor y);
+int64_t answer() { return 42; }
 
 TORCH_LIBRARY_EXPAND(TORCH_EXTENSION_NAME, ops) {
     ops.def("scaled(Tensor x, Tensor w, "
@@ -355,6 +356,9 @@ TORCH_LIBRARY_EXPAND(TORCH_EXTENSION_NAME, ops) {
 #elif defined(CUDA_KERNEL)
     ops.impl("scaled", torch::kCUDA, &scaled);
 #endif
+    ops.def("answer() -> int", &answer);
+    ops.def("again() -> int");
+    ops.impl("again", &answer);
 }
 
 REGISTER_EXTENSION(TORCH_EXTENSION_NAME)

@@ -23,27 +23,27 @@ def first_and_last(found: Shapes) -> tuple[dict[str, int], dict[str, int]]:
 @pytest.mark.parametrize(
     ("constants", "made", "claimed", "first", "last"),
     [
-        ("N = 4096", "torch.randn(N, N)", {"N": 4096}, {"N": 256}, {"N": 16}),
-        ("N = 1024 * 1024", "torch.randn(N)", {"N": 1048576}, {"N": 256}, {"N": 16}),
-        ("N = 1 << 20", "torch.randn(N)", {"N": 1048576}, {"N": 256}, {"N": 16}),
+        ("N = 4096", "torch.randn(N, N)", {"N": 4096}, {"N": 256}, {"N": 8}),
+        ("N = 1024 * 1024", "torch.randn(N)", {"N": 1048576}, {"N": 256}, {"N": 8}),
+        ("N = 1 << 20", "torch.randn(N)", {"N": 1048576}, {"N": 256}, {"N": 8}),
         ("rows: int = 4000", "torch.randn(rows, 33)", {"rows": 4000}, {"rows": 160}, {"rows": 2}),
         (
             "b = 128\nh, w = 320, 32",
             "torch.randn(b, channels, h, w)",
             {"b": 128, "h": 320, "w": 32},
             {"b": 128, "h": 64, "w": 32},
-            {"b": 2, "h": 16, "w": 16},
+            {"b": 2, "h": 8, "w": 8},
         ),
         (
             "b = 128\nh, w = 32, channels",
             "torch.randn(b, h, w)",
             {"b": 128, "h": 32},
             {"b": 128, "h": 32},
-            {"b": 2, "h": 16},
+            {"b": 2, "h": 8},
         ),
         ("b = 1000\nn = 3", "torch.randint(0, 9, (b, n))", {"b": 1000, "n": 3}, {"b": 232, "n": 3}, {"b": 2, "n": 3}),
         ("n = 512\nm = n * 2", "torch.randn(n, m)", {"n": 512}, {"n": 256}, {"n": 2}),
-        ("n = 4097", "torch.randn(n, n)", {"n": 4097}, {"n": 1 + 256}, {"n": 17}),
+        ("n = 4097", "torch.randn(n, n)", {"n": 4097}, {"n": 1 + 256}, {"n": 9}),
         ("", "torch.randn(16, 16)", {"as_published": 1}, {"as_published": 1}, {"as_published": 1}),
     ],
 )
@@ -75,11 +75,11 @@ def test_the_claimed_shape_alone_where_what_is_left_of_the_inputs_is_large(
 @pytest.mark.parametrize(
     ("constants", "made", "claimed", "last"),
     [
-        ("", "torch.randn(4096, 300, 4)", {"size_300": 300, "size_4096": 4096}, {"size_300": 12, "size_4096": 2}),
-        ("", "torch.zeros((4096, 512)), torch.full((512,), 4096)", {"size_512": 512}, {"size_512": 16}),
+        ("", "torch.randn(4096, 300, 4)", {"size_300": 300, "size_4096": 4096}, {"size_300": 4, "size_4096": 2}),
+        ("", "torch.zeros((4096, 512)), torch.full((512,), 4096)", {"size_512": 512}, {"size_512": 8}),
         ("", "torch.randint(0, 1000, (300, 20))", {"size_20": 20, "size_300": 300}, {"size_20": 4, "size_300": 2}),
         ("n = 512", "torch.randn(n, 24)", {"n": 512}, {"n": 2}),  # no number is large
-        ("n = 512", "torch.randn(n, 4096)", {"n": 512, "size_4096": 4096}, {"n": 2, "size_4096": 16}),
+        ("n = 512", "torch.randn(n, 4096)", {"n": 512, "size_4096": 4096}, {"n": 2, "size_4096": 8}),
         ("k = 4096\nn = 512", "torch.randn(n, 4096)", {"n": 512}, {"n": 2}),  # 4096 stands elsewhere too
     ],
 )
@@ -153,7 +153,7 @@ def test_the_first_candidate_keeps_what_the_kernel_names() -> None:
 
 def test_a_size_that_equals_a_thread_count_is_still_a_size() -> None:
     found = shapes_of("batch = 256\nn = 4096", "torch.randn(batch, n)", source="k<<<1, 256>>>(x);")
-    assert first_and_last(found) == ({"batch": 256, "n": 256}, {"batch": 2, "n": 16})
+    assert first_and_last(found) == ({"batch": 256, "n": 256}, {"batch": 2, "n": 8})
 
 
 def test_what_only_repeats_is_made_smaller_first() -> None:

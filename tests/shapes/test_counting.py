@@ -71,7 +71,7 @@ def test_candidates_shrink_what_only_repeats_first() -> None:
 
 def test_candidates_keep_what_the_sources_demand() -> None:
     claimed, demands = {"M": 512, "N": 512, "K": 1024, "D": 80}, Demanded(frozenset({64, 32}), frozenset({80}))
-    assert candidates(claimed, {64, 32}, repeating=["M"])[-1] == {"M": 2, "N": 16, "K": 16, "D": 16}
+    assert candidates(claimed, {64, 32}, repeating=["M"])[-1] == {"M": 2, "N": 8, "K": 8, "D": 8}
     found = candidates(claimed, {64, 32}, repeating=["M"], demanded=demands)
     assert all(shape["D"] == 80 and shape["M"] % 64 == shape["N"] % 64 == shape["K"] % 64 == 0 for shape in found)
     assert found[-1] == {"M": 64, "N": 64, "K": 64, "D": 80}
@@ -83,7 +83,7 @@ def test_sizes_of_which_one_is_taken_from_the_other_stay_apart() -> None:
     assert found[0] == {"LENGTH": 256, "MOST": 512}
     assert keeps(found[0], claimed, {32})
     assert all(one["MOST"] > one["LENGTH"] for one in found)
-    assert found[-1] == {"LENGTH": 16, "MOST": 32}
+    assert found[-1] == {"LENGTH": 8, "MOST": 16}
     assert found == sorted(found, key=lambda one: -one["MOST"])
 
 

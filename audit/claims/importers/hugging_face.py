@@ -36,13 +36,15 @@ class _Kernel:
 class _Run:
     kernel = _Kernel
 
+    def __init__({taken}):
+{kept}
     def call(self):
 {body}
 
 
 def {entry}({arguments}):
-    _run = _Run()
-{kept}    _run.call()
+    _run = _Run({arguments})
+    _run.call()
 {result}"""
 Methods = Mapping[str, ast.FunctionDef]
 
@@ -219,6 +221,7 @@ def _run(found: Workloads, text: PythonText) -> str:
         body=textwrap.indent("\n".join(map(ast.unparse, found.call.body)), " " * 8),
         entry=entries.ENTRY,
         arguments=", ".join(found.arguments),
-        kept="".join(f"    _run.{name} = {name}\n" for name in found.arguments),
+        taken=", ".join(("self", *found.arguments)),
+        kept="".join(f"        self.{name} = {name}\n" for name in found.arguments) or "        pass\n",
         result="" if found.destination is not None else f"    return _run.{RESULT}\n",
     )

@@ -38,6 +38,7 @@ _TYPE = re.compile(
 _OWN = re.compile(r"\b(?:template|static|inline|constexpr|__forceinline__|__device__|__global__)\b")
 """What makes a function one of its own source, so that another source may have another of that name."""
 _BRACE = re.compile(r"[{}]")
+_NAMESPACE = re.compile(r"\bnamespace\b(?P<name>[^;{}()=]*)\{")
 _BINDING = re.compile(r"\bPYBIND11_MODULE\s*\(")
 
 
@@ -86,7 +87,7 @@ def joined(files: Mapping[str, str], folders: Sequence[str] = ()) -> str:
 def _apart(text: str, known: dict[str, str]) -> str:
     """Return a source as its compiler sees it apart from earlier ones, whose helpers are not its own.
 
-    Functions, constants and types at its top level that an earlier source has alike are left out; where it has another
+    Functions, constants and types outside of others that an earlier source has alike are left out; where it has another
     function or constant of that name, the later one gets a name of its own by a macro, unless a member may have that
     name too. `known` has the definitions of earlier sources by name, and gets its own.
     """
@@ -94,15 +95,19 @@ def _apart(text: str, known: dict[str, str]) -> str:
     found = [(one.start, one.end, one.name, source.masked[one.start : one.body_start]) for one in source.functions]
     found += [(*one.span(), one["name"], one["name"]) for one in _CONSTANT.finditer(source.masked)]
     found += [(one.start(), end, name, "") for one, end, name in _types(source.masked)]
+    scopes = [(one.end(), _closed(source.masked, one.end()), one["name"].strip() or "{}")
+              for one in _NAMESPACE.finditer(source.masked)]  # fmt: skip
     own, repeated, others, depth, at = dict[str, str](), [], dict[str, None](), 0, 0
-    for start, end, name, head in sorted(found):
+    for start, end, called, head in sorted(found):
         depth += source.masked.count("{", at, start) - source.masked.count("}", at, start)
         at, alike = start, "".join(source.code[start:end].split())
-        if depth or not name:
+        within = [named for first, last, named in scopes if first <= start < last]
+        if depth != len(within) or not called:
             continue
+        name = "::".join([*within, called])
         if known.get(name) == alike:
             repeated.append((start, end))
-        elif name in known and (head == name or _OWN.search(head)):
+        elif name in known and not within and (head == name or _OWN.search(head)):
             others[name] = None
         own.setdefault(name, alike)
     others = {name: None for name in others if not re.search(rf"(?:\.|->|::)\s*{name}\b", source.masked)}
@@ -116,13 +121,19 @@ def _apart(text: str, known: dict[str, str]) -> str:
 def _types(masked: str) -> Iterator[tuple[re.Match[str], int, str]]:
     """Yield the definitions of types with their ends and names."""
     for one in _TYPE.finditer(masked):
-        depth, past = 1, one.end()
-        while depth and (brace := _BRACE.search(masked, past)) is not None:
-            depth, past = depth + (1 if brace[0] == "{" else -1), brace.end()
+        past = _closed(masked, one.end())
         end = masked.find(";", past) + 1
         words = [*re.findall(r"\w+", one["name"]), *re.findall(r"\w+", masked[past:end])]
-        if not depth and end and words:
+        if end and words:
             yield one, end, f"type {' '.join(words)}"
+
+
+def _closed(masked: str, past: int) -> int:
+    """Return the end of the brace that closes the one before a place; the end of the text where none does."""
+    depth = 1
+    while depth and (brace := _BRACE.search(masked, past)) is not None:
+        depth, past = depth + (1 if brace[0] == "{" else -1), brace.end()
+    return len(masked) if depth else past
 
 
 def _includes_first(lines: Sequence[str]) -> list[str]:

@@ -13,13 +13,18 @@ from audit.model.errors import BadInput
 
 BUILD, OPS, STABLE = "build.toml", "_ops", "STABLE_TORCH_LIBRARY_EXPAND"
 REGISTRATION = """#pragma once
+#include <cstring>
 #include <torch/extension.h>
 struct AuditedOps {
   pybind11::module_& bound;
   c10::DeviceType here;
   template <class... More> void def(const char*, More...) {}
+  template <class Result, class... Taken> void def(const char* schema, Result (*function)(Taken...)) {
+    impl(std::string(schema, std::strcspn(schema, "(")).c_str(), function);
+  }
+  template <class Function> void impl(const char* name, Function function) { bound.def(name, function); }
   template <class Function> void impl(const char* name, c10::DeviceType device, Function function) {
-    if (device == here) bound.def(name, function);
+    if (device == here) impl(name, function);
   }
 };
 #define TORCH_LIBRARY_EXPAND(NAME, OPS)                                          \\

@@ -19,7 +19,8 @@ Scope = Literal["claimed", "stated", "kept", "other"]
 RESIDUE = 256
 """Sizes keep their residue modulo this: vectors, warps and the usual blocks divide it."""
 COARSER = (128, 64, 32, 16)
-"""Residues that smaller shapes keep which do not count; sizes that only repeat the work keep less in the end."""
+"""Residues that smaller shapes keep which do not count, the last one that of FEW[0]; sizes that only repeat the work
+keep less."""
 FEW = (8, 4, 2)
 FEWEST = 2
 """No size is proposed below it where the claimed one is larger."""
@@ -127,7 +128,7 @@ def candidates(
     found = [{**least, **{name: claimed[name] for name in module}}]
     found += [least] if least != found[0] else []
     batch, others = (tuple(name for name in claimed if (name in repeating) == first) for first in (True, False))
-    for names, moduli in ((batch, (*COARSER, *FEW)), (others, COARSER)):
+    for names, moduli in ((batch, (*COARSER, *FEW)), (others, (*COARSER, FEW[0]))):
         for modulus in moduli:
             least = {name: min(found[-1][name], _coarse(claimed[name], modulus, demanded)) for name in names}
             shape = {name: least.get(name, found[-1][name]) for name in claimed}

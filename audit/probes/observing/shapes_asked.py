@@ -107,12 +107,14 @@ def quicker(target: Target) -> Shape | None:
         found = claimed_shape.launched(target, left)
     except (Unsupported, SessionBroken, ProtocolViolated):  # probes of the shape say why
         return None
-    return next((one.shape for one in found if _call_s(one, block) <= MOST_CALL_S), left[-1])
+    taken = [one for one in found if one.raised is None]
+    quick = (one for one in taken if _call_s(one, block) <= MOST_CALL_S)
+    return next((one.shape for one in (*quick, *taken[-1:])), None)
 
 
 def _call_s(found: Launched, block: dict[str, Any]) -> float:
     """Return the expected seconds of a call whose launches have such blocks as that event's; infinite where unknown."""
-    if found.raised is not None or stopped(block) or len(found.launches) != len(block["launches"]):
+    if stopped(block) or len(found.launches) != len(block["launches"]):
         return math.inf
     pairs = zip(found.launches, block["launches"], strict=True)
     seconds: float = sum(math.prod(one["grid"]) * like["seconds"] / max(1, like["blocks_run"]) for one, like in pairs)

@@ -15,6 +15,8 @@ enum cudaMemcpyKind {
   cudaMemcpyDefault,
 };
 enum { cudaMemAttachGlobal = 1, cudaMemAttachHost = 2, cudaHostAllocDefault = 0, cudaHostRegisterDefault = 0 };
+enum { cudaHostAllocPortable = 1, cudaHostAllocMapped = 2, cudaHostAllocWriteCombined = 4 };
+enum { cudaHostRegisterPortable = 1, cudaHostRegisterMapped = 2 };
 
 template <class T>
 inline cudaError_t cudaMalloc(T** address, std::size_t bytes) {
@@ -42,6 +44,11 @@ inline cudaError_t cudaFree(void* address) {
 }
 inline cudaError_t cudaFreeAsync(void* address, cudaStream_t) { return cudaFree(address); }
 inline cudaError_t cudaFreeHost(void* address) { return cudaFree(address); }
+template <class T>
+inline cudaError_t cudaHostGetDevicePointer(T** address, void* host, unsigned) {
+  *address = static_cast<T*>(host);  // kernels reach all memory of the host here, and on a GPU pinned memory
+  return cuemu::answer();
+}
 inline cudaError_t cudaHostRegister(void*, std::size_t, unsigned) { return cuemu::answer(); }
 inline cudaError_t cudaHostUnregister(void*) { return cuemu::answer(); }
 
