@@ -83,6 +83,12 @@ def test_no_line_is_shown_that_would_not_do(tmp_path: Path, capsys: pytest.Captu
     assert "to type:" not in result
 
 
+def test_a_reference_that_is_no_python_is_said_to_be_none(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    source = published.write(tmp_path / "source", scaled__cu=published.CU, reference__py="def reference(x:\n")
+    assert cli.main(["import", str(source), "--to", str(tmp_path / "claim")]) == 2
+    assert "reference.py: line 1: not valid Python" in capsys.readouterr().out
+
+
 def test_what_is_typed_becomes_a_claim(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     options = ["--tolerance", "1e-3", "--claimed", "T4=4.2", "H100=9", "--shape", "rows=512"]
     assert run(tmp_path, *options, to="A_Claim") == 0

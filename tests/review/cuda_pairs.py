@@ -301,6 +301,8 @@ KNOWN_GOOD: dict[str, list[str]] = {
     ],
     "unread_input": [
         host("TORCH_CHECK(x.is_cuda());"),
+        "torch::Tensor forward(torch::Tensor x, torch::Tensor y) {\n  CUDNN_CHECK(cudnnSoftmaxForward(handle, "
+        "x.data_ptr<float>(), y.data_ptr()));\n  return y;\n}",
         "torch::Tensor forward(torch::Tensor a, torch::Tensor b, torch::Tensor b_col_major) { return add(a, b); }",
         "#define POINTERS x.data_ptr(), w.data_ptr()\n"
         "torch::Tensor forward(torch::Tensor x, torch::Tensor w) { return run(POINTERS); }",

@@ -37,7 +37,9 @@ MAKERS = ("get_inputs", "inputs")
 REFERENCES = ("reference", "torch_reference", "ref", "baseline", "forward", "module_fn")
 TOLERANCES = ("RTOL", "rtol", "TOLERANCE", "tolerance", "TOL", "tol")
 FILE = "reference_of.py"
-_NO_BINDING = facts.essential("the .cu binds no function for Python", "variant", "add PYBIND11_MODULE to it")
+_NO_BINDING = facts.essential(
+    "the .cu binds no function for Python", "variant", "add PYBIND11_MODULE to it, or give a .cpp that has it"
+)
 _NO_TOLERANCE = facts.no_tolerance("no tolerance is told")
 _NO_SIZES = facts.essential("inputs() takes its sizes from a shape", "shapes", "write the sizes")
 _NO_FLAGS = facts.Missing("the compiler's flags are not told", "protocol.flags", "write them as published")
@@ -113,7 +115,8 @@ def _no_task(material: Material) -> facts.Missing:
                 "function `reference`" if makes else "`get_inputs`, which returns the arguments of one call as a list"
             )
             return replace(facts.NO_TASK, what=f"{name} has no {lacks}", how="add it")
-    return facts.NO_TASK
+    unread = [f"{facts.NO_TASK.what} ({one})" for one in material.problems[:1]]
+    return replace(facts.NO_TASK, what=unread[0]) if unread else facts.NO_TASK
 
 
 def _beside(material: Material, file: str, left: frozenset[str]) -> dict[str, facts.Original]:

@@ -19,6 +19,7 @@ _METADATA = names("""
     size sizes numel nbytes dim ndimension stride strides options device get_device dtype scalar_type type layout
     is_cuda is_contiguous is_floating_point element_size itemsize defined has_value is_sparse requires_grad
 """)
+_ADDRESS = re.compile(r"(?:const_|mutable_)?data_ptr\b|packed_accessor")
 _SHAPE_ONLY = names("empty_like zeros_like ones_like full_like device_of CUDAGuard OptionalCUDAGuard")
 _IN_PLACE = names("""
     zero_ fill_ copy_ add_ sub_ mul_ div_ clamp_ relu_ exp_ sqrt_ pow_ neg_ abs_ random_ normal_ uniform_ tril_
@@ -90,6 +91,8 @@ def _is_metadata(reading: CudaReading, mention: Node) -> bool:
             field = node.child_by_field_name("field")
             if field is not None and reading.text(field) in _METADATA:
                 return True
+            if field is not None and _ADDRESS.match(reading.text(field)):
+                return False
         elif node.type == "cast_expression" and reading.text(node).replace(" ", "").startswith("(void)"):
             return True
         elif node.type == "call_expression" and (called := node.child_by_field_name("function")):
