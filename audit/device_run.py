@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import tempfile
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from contextlib import AbstractContextManager, nullcontext, suppress
 from copy import copy
@@ -105,33 +106,36 @@ class DeviceRun:
     def fit_cases(self, variant: Variant, built: BuiltVariant) -> str | None:
         """Make smaller cases in the place of those at which a call is too much work for the device; return which."""
         before = self.cases[0].label
-        if shape := shapes_asked.lighter(self.target(variant, built), self._numbers):
-            self._make_cases((shape,))
-        if shape := shapes_asked.quicker(self.target(variant, built)):
-            self._make_cases((shape,))
+        with suppress(BadInput):  # the reference refuses that shape
+            if shape := shapes_asked.lighter(self.target(variant, built), self._numbers):
+                self._make_cases((shape,))
+            if shape := shapes_asked.quicker(self.target(variant, built)):
+                self._make_cases((shape,))
         after = self.cases[0].label
         return None if after == before else f"{after} in place of {before}, where a call takes too long on this device"
 
     def _make_cases(self, shapes: tuple[Shape, ...]) -> dict[str, float]:
         claim, entropy = self._folder.claim, self._seed
+        folder = Path(tempfile.mkdtemp(prefix="cases-", dir=self._scratch))
         request = requests.Cases(
             reference=self._folder.reference,
             baselines=claim.baselines,
             shapes=shapes,
             seeds=tuple((entropy + case) % 2**63 for case in range(len(shapes))),
             cost_shape=claim.shapes.claimed,
-            folder=self._scratch,
+            folder=folder,
             device="cuda" if self.kind == "cuda" else "cpu",
         )
         reply = self._workers.call(request, limit_s=variations.LIMIT_S)
         if not reply.finished:
             raise shapes_asked.unusable(self._folder, reply, on_gpu=self.kind == "cuda")
-        self.cases.clear()
+        made = []
         for event in reply.events[1:]:
-            inputs = self._scratch / f"{event['case']}.inputs.pt"
+            inputs = folder / f"{event['case']}.inputs.pt"
             scope = scope_of(event["shape"], claim.shapes, self._numbers)
             case = Case.made(reply, event, shape=event["shape"], inputs=inputs, scope=scope)
-            self.cases.append(self._comparable(case))
+            made.append(self._comparable(case))
+        self.cases[:] = made
         cost: dict[str, float] = reply.events[0]["cost"]
         return cost
 

@@ -143,13 +143,18 @@ BARRIERS = BLOCK_AN_ELEMENT.replace(
 )
 
 
-@pytest.mark.parametrize(("most_s", "shape"), [(0.01, {"N": 2, "K": 8}), (60.0, {"N": 20, "K": 24})])
+@pytest.mark.parametrize(
+    ("most_s", "least", "shape"),
+    [(0.01, 2, {"N": 2, "K": 8}), (60.0, 2, {"N": 20, "K": 24}), (0.01, 20, {"N": 20, "K": 24})],
+)
 def test_a_call_that_takes_too_long_is_asked_at_a_smaller_shape(
-    tmp_path: Path, workers: Workers, monkeypatch: pytest.MonkeyPatch, most_s: float, shape: Shape
+    tmp_path: Path, workers: Workers, monkeypatch: pytest.MonkeyPatch, most_s: float, least: int, shape: Shape
 ) -> None:
-    """Few threads wait at many barriers: neither the task nor the launches say what a call costs."""
+    """Few threads wait at many barriers: neither the task nor the launches say what a call costs. A shape that the
+    reference refuses is none."""
     monkeypatch.setattr(shapes_asked, "MOST_CALL_S", most_s)
     task = DOUBLED_TASK.replace("N = 320", "N = 20").replace("K = 1536", "K = 24")
+    task = task.replace("    return 2", f"    assert len(x) >= {least}\n    return 2")
     source = published.write(tmp_path / "s", doubled__cu=BARRIERS, task__py=task)
     run = run_of(source, tmp_path, workers)
     claimed = run._folder.claim.claimed
@@ -158,6 +163,7 @@ def test_a_call_that_takes_too_long_is_asked_at_a_smaller_shape(
     assert built is not None
     run.fit_cases(claimed, built)
     assert run.cases[0].shape == shape
+    assert run.cases[0].inputs.exists()
 
 
 ROWS = """#include <torch/extension.h>

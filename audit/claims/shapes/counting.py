@@ -24,7 +24,7 @@ keep less."""
 FEW = (8, 4, 2)
 FEWEST = 2
 """No size is proposed below it where the claimed one is larger."""
-MOST_CANDIDATES = 8
+MOST_CANDIDATES = 9
 MOST_WORK, MOST_WORK_OTHER, MOST_WORK_CLAIMED, MOST_WORK_ALONE = 1 << 25, 1 << 22, 1 << 19, 1 << 24
 """Elements and multiplications of a call on the emulated device, at a smaller shape that counts, at one that does not,
 and at the claimed one where a smaller one counts too, and where none does: it runs some ten million a second, and

@@ -80,8 +80,8 @@ def lighter(target: Target, numbers: Collection[int]) -> Shape | None:
         work = [_launched_work(one) for one in claimed_shape.launched(target, left)]
     except (Unsupported, SessionBroken, ProtocolViolated):  # probes of the claimed shape say why
         return None
-    chosen = left[first_that_fits([scope_of(one, shapes, numbers) for one in left], work)]
-    return None if chosen == case.shape or None in work else chosen
+    place = first_that_fits([scope_of(one, shapes, numbers) for one in left], work)
+    return left[place] if place and None not in work[: place + 1] else None
 
 
 def quicker(target: Target) -> Shape | None:
