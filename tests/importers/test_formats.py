@@ -153,7 +153,7 @@ def test_the_command_says_what_it_found(tmp_path: Path, capsys: pytest.CaptureFi
                   "missing: reference.py cost", f"next: audit run {target} --device emulated"):  # fmt: skip
         assert words in result
     text = (target / "claim.toml").read_text(encoding="utf-8")
-    assert "# chosen: shapes.emulated: 8 candidates" in text
+    assert "# chosen: shapes.emulated: 9 candidates" in text
     assert "# missing: reference.py cost" in text
     claim = claims.load(str(target)).claim
     assert claim.speedup[0].ratio == 2.58
