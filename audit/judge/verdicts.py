@@ -6,7 +6,7 @@ import re
 from collections.abc import Callable, Sequence
 from typing import Literal, TypedDict
 
-from audit.judge import causes
+from audit.judge import causes, root_causes
 from audit.judge.answers import BASELINE, Answers, is_impossible, proofs
 from audit.judge.evidence import (
     ESCAPES,
@@ -60,18 +60,24 @@ def unanswerable(why: str) -> Verdict:
 def root_cause(record: Record, findings: Sequence[Finding]) -> str | None:
     """Return the cause of a defect: a launch that coverage confirms, the change that cures it, dead inputs, or a format
     of lower precision."""
-    proved, cured = causes.geometry_cause(record), cure(record)
+    proved, cured = root_causes.geometry_cause(record), cure(record)
     if proved and cured and record.generated:
         return f"{proved} A change that the audit generated confirms it: {cured}"
     if proved and cured:
         return f"{proved} Ablation confirms it: {cured}"
-    return proved or cured or causes.refused_launch(findings) or _unread(findings) or causes.rounding_cause(findings)
+    return (
+        proved
+        or cured
+        or root_causes.refused_launch(findings)
+        or _unread(findings)
+        or root_causes.rounding_cause(findings)
+    )
 
 
 def _failed(answers: Answers) -> Words:
     """Word a proof against the result, and a task that cannot distinguish right from wrong."""
     blind = answers.task.reasons if answers.task.state == "cannot tell" else ()
-    level, why = _strength(answers.result, read=causes.geometry_cause(answers.evidence.record) is not None)
+    level, why = _strength(answers.result, read=root_causes.geometry_cause(answers.evidence.record) is not None)
     return Words(
         reasons=(*answers.result.reasons, *(f"task: {reason}" for reason in blind)),
         root_cause=root_cause(answers.evidence.record, answers.evidence.findings),

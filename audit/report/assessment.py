@@ -7,8 +7,9 @@ from collections.abc import Callable
 
 from audit.claims.importers.writer import NOT_STATED
 from audit.judge.answers import BASELINE, FLOOR
-from audit.judge.causes import causes, led, read_in_source, shape_of, sizes_of
+from audit.judge.causes import causes, led, shape_of, sizes_of
 from audit.judge.evidence import objects
+from audit.judge.root_causes import read_in_source
 from audit.measure import compared
 from audit.model import Finding, Record
 from audit.probes.concluding.behaviour import BEHAVIOUR

@@ -12,8 +12,8 @@ from collections.abc import Iterator, Mapping, Sequence
 from itertools import takewhile
 
 from audit.judge import AblationRow, ablation_table
-from audit.judge.causes import read_in_source
 from audit.judge.ladder import rungs
+from audit.judge.root_causes import read_in_source
 from audit.model import Record, Rung, Variant, sanitizer
 from audit.model.finding import GENERATED, MOST_CHARACTERS
 from audit.report import evidence, sizes

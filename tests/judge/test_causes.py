@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from audit import judge
-from audit.judge import causes
+from audit.judge import causes, root_causes
 from audit.model import Finding, Place, Record, store
 from audit.review.hints import Source, reviewed
 from tests.conftest import finding
@@ -126,7 +126,7 @@ torch::Tensor forward(torch::Tensor a) {
 
 
 def with_coverage(record: Record, source: str, **evidence: object) -> Record:
-    hints = [one for one in reviewed(Source(source, "claimed")) if one.probe == causes.GEOMETRY]
+    hints = [one for one in reviewed(Source(source, "claimed")) if one.probe == root_causes.GEOMETRY]
     changed = UNWRITTEN.model_copy(update={"evidence": UNWRITTEN.evidence | evidence})
     return record.model_copy(update={"findings": (*hints, changed)})
 
@@ -134,8 +134,8 @@ def with_coverage(record: Record, source: str, **evidence: object) -> Record:
 def test_launch_and_coverage_prove_the_cause_without_an_ablation(record: Record) -> None:
     result = with_coverage(record, SOURCE, launches=[LAUNCH])
     sentence = "The launch on line 13 has extent 1 along y, from which the kernel takes an index on line 3; "
-    assert causes.geometry_cause(result) == f"{sentence}rows written: 1 of 255."
-    assert judge.judge(result).root_cause == causes.geometry_cause(result)
+    assert root_causes.geometry_cause(result) == f"{sentence}rows written: 1 of 255."
+    assert judge.judge(result).root_cause == root_causes.geometry_cause(result)
 
 
 @pytest.mark.parametrize(
@@ -148,15 +148,15 @@ def test_launch_and_coverage_prove_the_cause_without_an_ablation(record: Record)
     ],
 )
 def test_where_the_two_do_not_agree_there_is_no_cause(record: Record, evidence: dict[str, Any]) -> None:
-    assert causes.geometry_cause(with_coverage(record, SOURCE, **evidence)) is None
+    assert root_causes.geometry_cause(with_coverage(record, SOURCE, **evidence)) is None
 
 
 def test_without_the_hint_or_without_lost_elements_there_is_no_cause(record: Record) -> None:
     spanned = SOURCE.replace("k<<<(n + threads - 1) / threads, threads>>>", "k<<<dim3(n, n), threads>>>")
-    assert causes.geometry_cause(with_coverage(record, spanned)) is None
+    assert root_causes.geometry_cause(with_coverage(record, spanned)) is None
     whole = with_coverage(record, SOURCE)
     passed = finding("coverage", evidence=whole.findings[-1].evidence)
-    assert causes.geometry_cause(whole.model_copy(update={"findings": (*whole.findings[:-1], passed)})) is None
+    assert root_causes.geometry_cause(whole.model_copy(update={"findings": (*whole.findings[:-1], passed)})) is None
 
 
 def test_columns_that_nobody_writes_agree_too(record: Record) -> None:
@@ -164,7 +164,7 @@ def test_columns_that_nobody_writes_agree_too(record: Record) -> None:
                             "threadIdx.y").replace("int col = blockIdx.x * blockDim.x + threadIdx.x", "int row = "
                             "blockIdx.x * blockDim.x + threadIdx.x")  # fmt: skip
     result = with_coverage(record, turned, rows_written=255, elements_written=255)
-    assert (causes.geometry_cause(result) or "").endswith("columns written: 1 of 255.")
+    assert (root_causes.geometry_cause(result) or "").endswith("columns written: 1 of 255.")
 
 
 @pytest.mark.parametrize("device", ["emulated", "h100"])
@@ -224,7 +224,7 @@ def test_a_line_of_the_source_is_a_cause_of_its_own_kinds_of_behaviour(
     """In a kernel where such behaviour was seen; a rule that names no kinds, as of an older record, of any."""
     seen = {"kind": "race-shared", "kernel": "k<int>", "line": 4, "grade": "undefined"}
     race = finding("memory_access", "fail", grade="undefined", evidence={"shape": SHAPE, "reports": [seen]})
-    found = causes.read_in_source(record.model_copy(update={"findings": (hint, race)}))
+    found = root_causes.read_in_source(record.model_copy(update={"findings": (hint, race)}))
     assert [one["line"] for _, one, _ in found] == ([] if line is None else [line])
 
 
@@ -247,4 +247,4 @@ def test_elements_that_are_off_by_one_factor_are_no_rounding(pairs: list[tuple[f
     wrong = [{"expected": want, "got": got, "elements_wrong": 5} for want, got in pairs]
     bits = {"within_tolerance": False, "bits": 9.0, "bits_of": {"bf16": 9.0}, "class": "bf16"}
     found = [finding("precision", "fail", evidence=bits), finding("agreement", "fail", evidence={"shapes": wrong})]
-    assert (causes.rounding_cause(found) is not None) is cause
+    assert (root_causes.rounding_cause(found) is not None) is cause
