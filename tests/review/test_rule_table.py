@@ -5,6 +5,7 @@ from pkgutil import iter_modules
 
 from audit.measure.checks import TIMING
 from audit.probes import PROBES
+from audit.probes.concluding.behaviour import BEHAVIOUR
 from audit.review import rules
 from audit.review.rule import Rule
 from audit.review.rules import cuda, named_calls, python
@@ -30,3 +31,10 @@ def test_names_are_unique_and_every_rule_says_what_it_asks() -> None:
 def test_every_rule_names_what_can_confirm_it() -> None:
     known = {*PROBES, TIMING}
     assert {rule.name: rule.confirm_with for rule in rules.RULES.values() if rule.confirm_with not in known} == {}
+
+
+def test_the_kinds_of_behaviour_that_a_rule_explains_are_those_that_are_reported() -> None:
+    known = [kind for rule in rules.RULES.values() for kind in rule.kinds]
+    assert known
+    assert {*known} <= {*BEHAVIOUR}
+    assert all(rule.kinds for rule in rules.RULES.values() if rule.confirm_with == "memory_access")
