@@ -75,6 +75,7 @@ class Configuration(Frozen):
         sparing: leave blocks of a grid of few threads out too.
         stale: one of `emulated.runtime.STALE`.
         still_clock: let the clocks of the claim's host code go on by 100 ns a reading alone.
+        hides_races: give `shared_word` to a plain read that races with a write before it, and report that alone.
         tuned: the number of the configuration that functions under `triton.autotune` take.
     """
 
@@ -92,6 +93,7 @@ class Configuration(Frozen):
     sparing: bool = False
     stale: str = "none"
     still_clock: bool = False
+    hides_races: bool = False
     tuned: int = 0
 
 

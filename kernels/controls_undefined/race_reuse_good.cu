@@ -29,10 +29,8 @@ __global__ void rows_kernel(const float* x, float* y, const int cols) {
     const float total = block_sum(sum, held);
     __syncthreads();
     const float total_squares = block_sum(squares, held);
-    if (threadIdx.x == 0) {
-        y[2 * blockIdx.x] = total;
-        y[2 * blockIdx.x + 1] = total_squares;
-    }
+    if (threadIdx.x == THREADS - 1) y[2 * blockIdx.x] = total;
+    if (threadIdx.x == 0) y[2 * blockIdx.x + 1] = total_squares;
 }
 
 torch::Tensor forward(torch::Tensor x) {

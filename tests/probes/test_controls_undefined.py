@@ -28,7 +28,7 @@ KINDS = {
     "lane_exited_bad": ("exited-lane-read", "__shfl_down_sync"),
 }
 READS_AND_DROPS = "unwritten_shared_good"
-RIGHT_HERE = tuple(f"{name}_bad" for name in ("race_reuse", "race_global", "warp_volatile", "barrier_divergent"))
+RIGHT_HERE = tuple(f"{name}_bad" for name in ("race_global", "warp_volatile", "barrier_divergent"))
 NOT_HERE = {"current_stream", "late_writes"}
 
 
@@ -59,7 +59,7 @@ def test_right_values_do_not_hide_it(answers: Answers, name: str) -> None:
     assert answers[name]["agreement"].outcome == "pass"
 
 
-@pytest.mark.parametrize("name", ["race_shared_bad", "race_start_bad", "unwritten_shared_bad"])
+@pytest.mark.parametrize("name", ["race_shared_bad", "race_reuse_bad", "race_start_bad", "unwritten_shared_bad"])
 def test_a_wrong_value_that_an_order_or_a_fill_rights_is_undefined(answers: Answers, name: str) -> None:
     found = answers[name]["agreement"]
     assert (found.grade, "a GPU may differ" in found.summary) == ("undefined", True), found.summary

@@ -70,6 +70,7 @@ class EmulatedVariant(BuiltVariant):
         if fill is not None:
             name, _, line = fill.partition(" ")
             now |= {"shared_word": FILLS[name], "lane_word": FILLS[name], "lane_line": int(line or 0)}
+            now |= {"hides_races": check}
         return self.loaded.model_copy(update={"configuration": self.loaded.configuration.model_copy(update=now)})
 
     def located(self, reports: Sequence[dict[str, Any]]) -> list[dict[str, Any]]:

@@ -86,6 +86,7 @@ class Runtime:
             int(new.sparing),
             _index(new.stale, STALE),
             int(new.still_clock),
+            int(new.hides_races),
         )
 
     def launches(self) -> list[dict[str, Any]]:

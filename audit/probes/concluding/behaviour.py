@@ -1,7 +1,8 @@
 """Kinds of behaviour that a checker reports, and the grade of each by the CUDA programming model.
 
     race-shared, race-global  two threads access one word, one writes, and nothing orders the two. No race: atomics,
-                              volatile flags in device memory, and writes that all leave the same value.
+                              volatile flags in device memory, and writes that all leave the same value. A hint where
+                              only reads race and the result is the same, bit for bit, whatever they get.
     warp-mask                 a lane is not in the mask it passes, a live lane of the mask never arrives, or lanes
                               exchange data through volatile memory alone. A mask may name lanes that have ended.
     out-of-bounds-read,       past a shared array by no more than the block may have there on a GPU, which rounds
@@ -49,6 +50,10 @@ WITHIN_A_BLOCK = (*PROVED, "race-shared", "warp-mask", "barrier-divergence", "un
 UNSYNCHRONISED, ACROSS_BLOCKS = "warp-mask", "race-global"
 """Behaviour that may give more results than the tested orders do, or than a few blocks of a launch do."""
 RACES = ("race-shared", ACROSS_BLOCKS)
+HIDDEN = "hidden-read"
+"""A plain read that races with a write, where another value was given to it."""
+UNUSED = "; whatever is read there, the result is the same"
+"""Behind the message of a race none of whose reads reaches the result."""
 BEHAVIOUR = (*WITHIN_A_BLOCK, ACROSS_BLOCKS, *VALUES)
 WITHIN_A_WARP = "another lane of the warp"
 """Part of the message of a race between lanes of one warp."""
@@ -85,7 +90,10 @@ def sentence(seen: Mapping[str, Any]) -> str:
 
 
 def grade(report: dict[str, Any], *, own: frozenset[str], depends: bool) -> Grade:
-    """Return the grade of a report; `own` are functions of the source, `depends` says that the result follows fills."""
+    """Return the grade of a report; `own` are functions of the source, `depends` says that the result follows fills.
+
+    A race is a hint where its message says that it is UNUSED.
+    """
     kind, by_tool = report["kind"], report.get("tool") is not None
     if kind in (*OF_OTHERS, REFUSED_COPY, *OPEN) or (by_tool and not is_own(report["kernel"], own)):
         return "hint"
@@ -95,9 +103,8 @@ def grade(report: dict[str, Any], *, own: frozenset[str], depends: bool) -> Grad
         return "hint"
     if by_tool and kind in ("barrier-divergence", "race-shared"):
         return "hint"
-    if kind in VALUES:
-        return "undefined" if depends else "hint"
-    return "undefined"
+    unused = (kind in VALUES and not depends) or (kind in RACES and report["message"].endswith(UNUSED))
+    return "hint" if unused else "undefined"
 
 
 def is_proved(report: Mapping[str, Any]) -> bool:

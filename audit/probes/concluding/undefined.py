@@ -20,12 +20,16 @@ from typing import Any
 
 import numpy as np
 
+from audit.build.settings import STALE
 from audit.probes.concluding.behaviour import (
     ACROSS_BLOCKS,
+    HIDDEN,
     NO_ANSWER,
     NO_BEHAVIOUR,
     OPEN,
+    RACES,
     RANK,
+    UNUSED,
     VALUES,
     WITHIN_A_BLOCK,
     WITHIN_A_WARP,
@@ -76,6 +80,12 @@ def of_blocks(target: Target, reports: Iterable[dict[str, Any]], *, whole: bool)
     own = _own_functions(target)
     seen = [of_report(one, grade(one, own=own, depends=False)) for one in located]
     return min(seen, key=lambda one: RANK[one.grade], default=None)
+
+
+def is_unused(target: Target, race: Behaviour) -> bool:
+    """Return whether that is a race at a line whose races, at a shape that is run whole, read nothing that is used."""
+    found = checked(target, target.middle).seen if race.kind in RACES and target.cases else ()
+    return any((one.kind, one.line, one.grade) == (race.kind, race.line, "hint") for one in found)
 
 
 def checking(target: Target) -> Mode:
@@ -133,6 +143,8 @@ def _checked(target: Target, case: Case) -> Checked:
     loads = [one for one in reports if one["kind"] in OPEN]
     asked = [one for one in reports if one["kind"] not in (NO_ANSWER, *OPEN)]
     asked += _deciding(target, case, loads)
+    if any(one["kind"] in RACES for one in asked) and _reads_are_unused(target, case):
+        asked = [{**one, "message": one["message"] + UNUSED} if one["kind"] in RACES else one for one in asked]
     values = [one for one in asked if one["kind"] in VALUES]
     depends = bool(values) and _depends(target, case)
     own = _own_functions(target)
@@ -144,6 +156,26 @@ def _checked(target: Target, case: Case) -> Checked:
         fills=len(target.built.fills) if values else 0,
         most_writes=call.event.get("most_writes"),
     )
+
+
+def _reads_are_unused(target: Target, case: Case) -> bool:
+    """Return whether nothing that is read in a race reaches the result: in each order of threads and blocks it is the
+    same, bit for bit, where reads that race with a write before them get a NaN, or a large number. The read of a pair
+    comes second in one of the orders; that of a volatile or of other memory's copy keeps its value, and is a race."""
+    if target.built.tensor_device == "cuda":
+        return False
+    plain, hidden = Mode(target.built.nan_memory), 0
+    for order in (one for one in target.built.orders if not one.startswith(STALE)):
+        modes = [plain._replace(order=order)]
+        modes += [modes[0]._replace(fill=fill, check=True) for fill in target.built.fills[:TOLD_APART]]
+        calls = _calls(target, case, modes)
+        if calls is None or not _same(calls) or len(calls) <= TOLD_APART:
+            return False
+        kinds = [one["kind"] for call in calls for one in call.reports]
+        if {*kinds} - {HIDDEN, *VALUES}:
+            return False
+        hidden += kinds.count(HIDDEN)
+    return hidden > 0
 
 
 def _depends(target: Target, case: Case) -> bool:

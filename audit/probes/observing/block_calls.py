@@ -9,7 +9,7 @@ from typing import Any
 
 from audit.model.errors import AuditError, Unsupported
 from audit.probes.concluding.answer import Observed
-from audit.probes.concluding.undefined import checking, of_blocks
+from audit.probes.concluding.undefined import checking, is_unused, of_blocks
 from audit.probes.observing import claimed_shape
 from audit.probes.observing.called import Call, Mode, alike
 from audit.probes.observing.cases import Case
@@ -137,6 +137,8 @@ def undefined_access(target: Target, case: Case, launches: Sequence[dict[str, An
         )
         whole = is_whole(event)
         found, ended = of_blocks(target, event["reports"], whole=whole), _ended(event)
+        if found is not None and is_unused(target, found):
+            return None
         if found is not None and (faulted(event) or ended):
             return found.evidence() | ({"every_block": True} if whole else {})
         return {} if found is None and whole and ended else None

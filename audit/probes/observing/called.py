@@ -39,7 +39,8 @@ class Mode(NamedTuple):
         memory: the contents of fresh device memory (see `audit.build.emulated.runtime`).
         order: the order of threads and blocks.
         fill: the contents of fresh shared memory, one of the build's `fills`; None is the device's default.
-        check: whether every access is recorded and the undefined ones reported.
+        check: whether every access is recorded and the undefined ones reported. With a `fill`, a plain read that races
+            with a write before it gets that, and such reads are reported in the place of races with reads.
     """
 
     memory: str = "plain"

@@ -4,6 +4,7 @@
 #include "block.h"
 #include "checker.h"
 #include "memory.h"
+#include "stale.h"
 
 #include <algorithm>
 #include <cstring>
@@ -54,6 +55,7 @@ void finish(Copy& copy) {
 // One piece of at most 16 bytes; `kept` of them from memory, zeros behind.
 void copy_piece(char* to, const char* from, std::size_t kept, std::size_t bytes, const void* call_site) {
   Copy copy = {kOpen, to, bytes, call_site, {}};
+  if (hides) put_back();
   if (kept && checking) check_access(from, kept, kRead, call_site);
   if (kept) std::memcpy(copy.content, from, kept);
   if (device.in_kernel && cuemu_is_shared(to)) return start(copy);

@@ -134,7 +134,7 @@ void begin_block_check() {
 void end_launch_check() {
   if (checking) settle_pending();
   put_back();
-  gives_stale = checking = heeded = heeded_writes = false;
+  gives_stale = hides = checking = heeded = heeded_writes = false;
 }
 
 }  // namespace cuemu
@@ -143,6 +143,7 @@ namespace {
 
 void see_atomic(void* address, std::size_t bytes, unsigned access, const void* call_site) {
   if (cuemu::device.in_kernel) cuemu::device.launches.back().atomics = true;
+  if (cuemu::hides) cuemu::put_back();
   if (cuemu::gives_stale) cuemu::note_turn(address);
   if (!cuemu::checking) return;
   cuemu::note_atomic();

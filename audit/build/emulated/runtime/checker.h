@@ -9,7 +9,8 @@ extern bool checking;  // in a kernel, with the checker on
 extern bool heeded;    // in a kernel where every access is told: the checker is on, or the order is lockstep
 extern bool heeded_writes;  // there, and where writes are noted
 
-enum Access : unsigned { kRead = 0, kWrite = 1, kAtomic = 2, kVolatile = 4, kOfBlock = 8 /* an atomic of block scope */ };
+enum Access : unsigned { kRead = 0, kWrite = 1, kAtomic = 2, kVolatile = 4, kOfBlock = 8 /* an atomic of block scope */,
+                        kPlainLoad = 16 /* the instruction behind the check reads at once */ };
 
 void check_access(const void* address, std::size_t bytes, unsigned access, const void* program_counter);
 

@@ -68,10 +68,10 @@ const char* list(const std::vector<Record>& records) {
 
 void configure(int allocator, int thread_order, int block_order, std::uint32_t seed, int checker, int compute_capability,
                std::uint32_t shared_word, std::uint32_t lane_word, double kernel_seconds, std::int64_t blocks, int sparing,
-               int stale, int still_clock) {
+               int stale, int still_clock, int hides_races) {
   device.settings = {static_cast<Mode>(allocator), static_cast<Order>(thread_order), static_cast<Order>(block_order),
                      seed, checker, compute_capability, shared_word, lane_word, kernel_seconds, blocks,
-                     sparing != 0, static_cast<Stale>(stale), still_clock != 0};
+                     sparing != 0, static_cast<Stale>(stale), still_clock != 0, hides_races != 0};
   open_side_arrays();
 }
 

@@ -33,6 +33,7 @@ struct Settings {
   bool sparing = false;                      // of grids of few threads too; else those are run whole
   Stale stale = Stale::none;
   bool still_clock = false;                  // of the claim's host code, see host_clock.cpp
+  bool hides_races = false;                  // a read that races with a write gets `shared_word`, see races.cpp
 };
 
 struct LaunchRecord {

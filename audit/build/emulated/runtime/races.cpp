@@ -142,6 +142,9 @@ void after_write(const Touch& touch, const Cell& cell, const void* program_count
     suspect_write(suspicion);
   } else if (cell.write.flags & kByAtomic) {
     suspect_read(suspicion);
+  } else if (device.settings.hides_races && touch.access & kPlainLoad) {
+    report_at("hidden-read", "reads a word that races with a write", program_counter);
+    hide(region.base + touch.offset, &device.settings.shared_word, sizeof device.settings.shared_word);
   } else {
     report_suspicion(suspicion);
   }
@@ -176,7 +179,8 @@ void check_race(const Touch& touch, Cell& cell, const void* program_counter) {
   if ((cell.write.bytes & touch.now.bytes) && unordered(cell.write, touch) && !both_strong(cell.write, touch))
     after_write(touch, cell, program_counter);
   // A thread's own plain read before its atomic, as in a compare-and-swap loop, is gone from the cell by then.
-  bool after_read = write && (cell.read.bytes & touch.now.bytes) && !both_strong(cell.read, touch);
+  // Where races are hidden, the read comes second in another order.
+  bool after_read = write && !device.settings.hides_races && (cell.read.bytes & touch.now.bytes) && !both_strong(cell.read, touch);
   if (after_read && (unordered(cell.read, touch) || unordered_with_many(cell.read, touch))) {
     Suspicion suspicion = suspicion_of(touch, cell.read, program_counter);
     suspicion.read = cell.read;

@@ -5,10 +5,12 @@
 #include <bitset>
 #include <cstring>
 #include <unordered_map>
+#include <vector>
 
 namespace cuemu {
 
 bool gives_stale = false;
+bool hides = false;
 
 namespace {
 
@@ -32,9 +34,13 @@ std::uint64_t own_fence = 0;   // of the block at work
 std::uint64_t view = 0;        // what was written up to here is visible to the block at work
 std::uint8_t first_reads[kMostThreads];  // first reads of a place, by thread
 
-char* hidden = nullptr;
-std::size_t hidden_bytes;
-unsigned char shown[kMostKeptBytes];
+// What a read finds in the place of a value, until the next access.
+struct Hidden {
+  char* address;
+  std::size_t bytes;
+  unsigned char shown[kMostKeptBytes];
+};
+std::vector<Hidden> hidden;
 
 bool is_tensor(std::uint64_t offset) { return offset < region.used; }
 
@@ -58,6 +64,7 @@ bool gives_before(Kept& one) {
 
 void begin_launch_stale() {
   gives_stale = device.settings.stale != Stale::none;
+  hides = gives_stale || device.settings.hides_races;
   kept.clear();
   steps = last_fence = 0;
 }
@@ -92,15 +99,18 @@ void before_volatile_read(void* address, std::size_t bytes, const void* call_sit
   if (!gives_before(found->second)) return see_up_to(found->second.fenced);
   report_at("stale-read", "a volatile read gives the value before another block's last write, which no fence rules out",
             static_cast<const char*>(call_site) - 1);
-  hidden = static_cast<char*>(address);
-  hidden_bytes = bytes;
-  std::memcpy(shown, address, bytes);
-  std::memcpy(address, found->second.before, bytes);
+  hide(address, found->second.before, bytes);
+}
+
+void hide(void* address, const void* behind, std::size_t bytes) {
+  Hidden& one = hidden.emplace_back(Hidden{static_cast<char*>(address), bytes, {}});
+  std::memcpy(one.shown, address, bytes);
+  std::memcpy(address, behind, bytes);
 }
 
 void put_back() {
-  if (hidden) std::memcpy(hidden, shown, hidden_bytes);
-  hidden = nullptr;
+  for (const Hidden& one : hidden) std::memcpy(one.address, one.shown, one.bytes);
+  hidden.clear();
 }
 
 }  // namespace cuemu

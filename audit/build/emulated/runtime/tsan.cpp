@@ -20,7 +20,7 @@ void in_lockstep(const void* address, const void* call_site) {
 }
 
 void see(const void* address, std::size_t bytes, unsigned access, const void* call_site) {
-  if (gives_stale) put_back();
+  if (hides) put_back();
   if (access & kWrite && notes_writes()) note_written(address, bytes);
   if (checking) check_access(address, bytes, access, call_site);
 }
@@ -54,9 +54,9 @@ void tell(void* address, std::size_t bytes, unsigned access, const void* call_si
     if (CUEMU_HEEDED(ACCESS)) see_volatile(address, BYTES, ACCESS | kVolatile, CUEMU_CALL_SITE); \
   }
 #define CUEMU_ACCESSES(BYTES)                      \
-  CUEMU_PLAIN(read##BYTES, BYTES, kRead)           \
+  CUEMU_PLAIN(read##BYTES, BYTES, kPlainLoad)           \
   CUEMU_PLAIN(write##BYTES, BYTES, kWrite)         \
-  CUEMU_PLAIN(unaligned_read##BYTES, BYTES, kRead) \
+  CUEMU_PLAIN(unaligned_read##BYTES, BYTES, kPlainLoad) \
   CUEMU_PLAIN(unaligned_write##BYTES, BYTES, kWrite) \
   CUEMU_VOLATILE(read##BYTES, BYTES, kRead)        \
   CUEMU_VOLATILE(write##BYTES, BYTES, kWrite)      \

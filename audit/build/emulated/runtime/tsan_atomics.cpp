@@ -7,6 +7,7 @@ namespace {
 
 template <class T>
 void see(const volatile T* address, const void* call_site) {
+  if (__builtin_expect(cuemu::hides, 0)) cuemu::put_back();
   if (__builtin_expect(cuemu::gives_stale, 0)) cuemu::note_turn(const_cast<const T*>(address));
   if (__builtin_expect(cuemu::checking, 0))
     cuemu::check_access(const_cast<const T*>(address), sizeof(T), cuemu::kAtomic, call_site);
