@@ -94,7 +94,8 @@ int linear(torch::Tensor x, torch::Tensor W, torch::Tensor bias, torch::Tensor C
   cublasLtMatmulDescCreate(&desc, CUBLAS_COMPUTE_32F, CUDA_R_32F);
   cublasLtMatmulDescSetAttribute(desc, CUBLASLT_MATMUL_DESC_TRANSA, &turned, sizeof turned);
   cublasLtMatmulDescSetAttribute(desc, CUBLASLT_MATMUL_DESC_EPILOGUE, &kind, sizeof kind);
-  cublasLtMatmulDescSetAttribute(desc, CUBLASLT_MATMUL_DESC_BIAS_POINTER, &added, sizeof added);
+  if (epilogue & 4)  // cuBLAS 13 refuses an address that no epilogue uses
+    cublasLtMatmulDescSetAttribute(desc, CUBLASLT_MATMUL_DESC_BIAS_POINTER, &added, sizeof added);
   if (row_order) cublasLtMatrixLayoutCreate(&of_w, type, n, k, k);  // the same memory, read as it is
   else cublasLtMatrixLayoutCreate(&of_w, type, k, n, k);
   cublasLtMatrixLayoutSetAttribute(of_w, CUBLASLT_MATRIX_LAYOUT_ORDER, &order, sizeof order);
