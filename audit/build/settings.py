@@ -76,6 +76,7 @@ class Configuration(Frozen):
         stale: one of `emulated.runtime.STALE`.
         still_clock: let the clocks of the claim's host code go on by 100 ns a reading alone.
         hides_races: give `shared_word` to a plain read that races with a write before it, and report that alone.
+        compiles: put Triton's front end in the place of its interpreter.
         tuned: the number of the configuration that functions under `triton.autotune` take.
     """
 
@@ -94,6 +95,7 @@ class Configuration(Frozen):
     stale: str = "none"
     still_clock: bool = False
     hides_races: bool = False
+    compiles: bool = False
     tuned: int = 0
 
 
@@ -114,8 +116,7 @@ class EmulatedSettings(Built):
 
 
 class EmulatedPythonSettings(Built):
-    """A `.py` variant on the emulated device: libraries (with their header set) and refusals by the key of texts. Where
-    it `compiles`, Triton's front end takes the place of its interpreter."""
+    """A `.py` variant on the emulated device: libraries (with their header set) and refusals by the key of texts."""
 
     kind: Literal["emulated_python"] = "emulated_python"
     python: Path
@@ -124,7 +125,6 @@ class EmulatedPythonSettings(Built):
     refusals: dict[str, str]
     exact_lines: bool
     triton: bool
-    compiles: bool = False
     runtime: Path
     configuration: Configuration
 

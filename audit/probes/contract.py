@@ -31,6 +31,8 @@ NUMBER, MOST_NUMBERS = re.compile(r"(?<![\w.])[1-9]\d{0,4}(?![\w.])"), 4
 _UNBOUND = re.compile(
     r"TypeError: (?P<kernel>\w+)\(\) (?:missing \d+ required positional arguments?|got multiple values for argument)"
 )
+STATUS = {"NoneType": "nothing", "int": "a number", "bool": "a truth value"}
+"""Results of functions that write into an argument, in words."""
 BINDER = "dynamic_func"
 """The function of Triton's that binds the arguments of a compiled kernel, which its messages name."""
 NUMBERS = {"float16", "bfloat16", "float32", "float64", "uint8", "int8", "int16", "int32", "int64"}
@@ -98,7 +100,8 @@ def _of_a_call(seen: Observed, shape: str) -> Answer:
         text = f"{shape}: the call raised {seen['raised']}"
         return failed(text) if _fails(seen) else Answer("error", text)
     if (place := seen.get("written")) is not None:
-        text = f"{shape}: the call returned nothing and wrote into argument {place}, counted from 0"
+        nothing = STATUS[seen.get("status", "NoneType")]
+        text = f"{shape}: the call returned {nothing} and wrote into argument {place}, counted from 0"
         return Answer("error", f"{text}; write destination = {place} under [harness] of claim.toml and audit it again")
     return failed(f"{shape}: expected {seen['expected']}, got {seen['got']}")
 
@@ -158,14 +161,17 @@ def _defect(target: Target, case: Case, call: Call) -> Observed | None:
 
 
 def _written(target: Target, case: Case, call: Call) -> Observed:
-    """Return the one argument that a call without a result wrote, no more of it than the right result has."""
+    """Return the one argument that a call without a result, or with a status, wrote: no more of it than the right
+    result has."""
     event = call.event
-    if event["returned"] != "NoneType" or len(case.outputs) > 1 or target.claim.harness.destination is not None:
+    if event["returned"] not in STATUS or len(case.outputs) > 1 or target.claim.harness.destination is not None:
         return {}
     bits = re.search(r"\d+", case.dtype)
     most = case.expected.size * (int(bits[0]) // 8 if bits else 1)
     changed = {place: count for place, count in enumerate(event.get("bytes_changed", ())) if count}
-    return {"written": next(iter(changed))} if len(changed) == 1 and max(changed.values()) <= most else {}
+    if len(changed) != 1 or max(changed.values()) > most:
+        return {}
+    return {"written": next(iter(changed)), "status": event["returned"]}
 
 
 def _of_the_result(want: list[tuple[str, list[int]]], call: Call) -> list[tuple[str, list[int]]]:

@@ -10,8 +10,9 @@ tolerance. A failure is a hint
 - for a result of 16-bit numbers, at numbers a thousand times as large or small, or at fewer than one element in a
   thousand: its intermediate values may be such numbers too, whose roundings remain where they cancel;
 - at shifted numbers, whose differences cancel, and within a twentieth of the result's size at sorted ones, whose rows
-  are nearly constant; as an overflow at numbers a thousand times as large, and at some hundred times as large with a
-  heavy tail; and as a zero at numbers a thousand times smaller, where the right result is one in half precision too.
+  are nearly constant; as an overflow at numbers a thousand times as large, at some hundred times as large with a heavy
+  tail, and where every n-th is sixteen times as large; and as a zero at numbers a thousand times smaller, where the
+  right result is one in half precision too.
 Where rounded intermediate values move the right result by more than the tolerance, as in the variance of equal numbers,
 that move replaces the tolerance.
 An overflow at discriminating inputs answers nothing: they may leave the range of the task's draws, at which in turn the
@@ -41,7 +42,7 @@ SHIFTED = ("offset", "far_offset")
 """Distributions in which numbers cancel: the usual one-pass variance loses digits there that the reference keeps."""
 SCALED = ("thousandfold", "thousandth")
 """Middle ranges, in which a kernel that is sound for ordinary numbers may overflow."""
-HEAVY_TAIL, SORTED = "heavy_tail", "sorted"
+HEAVY_TAIL, SORTED, STRIDED = "heavy_tail", "sorted", "strided"
 SLIGHT = 0.05
 """Of the result's size: what cancellation within rows of sorted numbers may take."""
 LEAST_OF_HALF = 2.0**-24
@@ -142,7 +143,7 @@ def _hinted(wrong: Observed) -> bool:
 def of_range(wrong: Observed) -> bool:
     """Return whether the range of a distribution, or cancellation in it, can explain a wrong result."""
     what = wrong["distribution"]
-    left_range = what in (*SCALED, HEAVY_TAIL) and (_overflowed(wrong) or _vanished(wrong))
+    left_range = what in (*SCALED, HEAVY_TAIL, STRIDED) and (_overflowed(wrong) or _vanished(wrong))
     return (
         not {"outside", "half", "slight"}.isdisjoint(wrong)
         or what in (*OUTSIDE_HALF, *SHIFTED, REORDERED)

@@ -35,7 +35,7 @@ def test_a_python_file_without_a_known_function_says_which_it_needs(tmp_path: Pa
     kernel = published.PLAIN_KERNEL.replace("def kernel", "def solve")
     said = refused(published.write(tmp_path, scaled__py=kernel, reference__py=published.REFERENCE))
     assert "a .py needs a function named `kernel` (or `custom_kernel`, or a class `ModelNew`)" in said
-    assert "a file with `reference` and `get_inputs`; name one with --format: " in said
+    assert "a file with `reference` and `get_inputs`; name one with audit import --format: " in said
     assert "a .py needs" not in refused(published.write(tmp_path / "text", a__txt="nothing"))
 
 

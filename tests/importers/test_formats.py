@@ -185,9 +185,9 @@ HELPER = "torch::Tensor twice(torch::Tensor x);\ntorch::Tensor twice(torch::Tens
         (published.KERNEL + HELPER + published.RETURNING.replace("empty_like(x)", "empty_like(twice(x))"), "scaled"),
         (published.KERNEL + HELPER + published.RETURNING, None),
         (published.KERNEL + published.WRITING, None),
-        ((published.KERNEL + published.RETURNING).replace("torch/extension.h", "torch/torch.h"), None),
+        ((published.KERNEL + published.RETURNING).replace("torch/extension.h", "torch/torch.h"), "scaled"),
     ],
-    ids=["one", "one calls the other", "two", "none", "no header for a binding"],
+    ids=["one", "one calls the other", "two", "none", "another header of torch"],
 )
 def test_the_only_function_that_returns_tensors_is_bound(text: str, bound: str | None, tmp_path: Path) -> None:
     folder = published.write(tmp_path / "source", scaled__cu=text, task__py=published.REFERENCE)
@@ -195,6 +195,15 @@ def test_the_only_function_that_returns_tensors_is_bound(text: str, bound: str |
     assert found.claimed is not None
     assert found.claimed.entry == (bound or "forward")
     assert (f"&{bound});" in found.claimed.data.decode()) is found.auditable is (bound is not None)
+
+
+def test_a_text_for_load_inline_gets_its_headers_and_a_binding() -> None:
+    plain = (published.KERNEL + published.RETURNING).replace("#include <torch/extension.h>\n", "")
+    lines = entries.with_binding(plain.encode(), "scaled").decode().splitlines()
+    assert lines[0] == "#include <torch/types.h>"
+    assert [line for line in lines if "extension.h" in line] == lines[-2:-1]
+    of_torch = entries.with_binding(b"#include <ATen/ATen.h>\n" + plain.encode(), "scaled").decode()
+    assert "types.h" not in of_torch and of_torch.count("extension.h") == 1
 
 
 MACRO = "#define TEXT(name) #name\n#define BIND(name) \\\n  m.def({}, &name, {});\n"

@@ -99,9 +99,7 @@ def test_what_is_timed_stands_in_for_what_is_compared(tmp_path: Path) -> None:
 def test_several_texts_are_not_chosen_between(tmp_path: Path) -> None:
     other = CU.replace("fmaxf", "fminf")
     cells = [HEAD, f"a = '''{CU}'''", f"b = '''{other}'''", "ext = load_inline('k', '', b)"]
-    with pytest.raises(
-        BadInput, match=r"2 CUDA texts fit of cell 2 \(a\), cell 3 \(b\); choose one with audit import --row CELL"
-    ):
+    with pytest.raises(BadInput, match=r"2 CUDA texts fit of cell 2 \(a\), cell 3 \(b\); choose one with --row CELL"):
         notebook(tmp_path, *cells)
     assert notebook(tmp_path, *cells, row=3).originals[0].data == other.encode()
     assert notebook(tmp_path, *cells, f"c = '''{other}'''", row=2).originals[0].data == CU.encode()

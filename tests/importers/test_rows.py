@@ -32,7 +32,7 @@ def test_by_number_and_by_value(tmp_path: Path) -> None:
 
 def test_several_rows_are_not_chosen_between(tmp_path: Path) -> None:
     with pytest.raises(
-        BadInput, match=r"2 rows \(rows 1, 2\); choose one with audit import --row N or --select COLUMN=VALUE"
+        BadInput, match=r"2 rows \(rows 1, 2\); choose one with --row N, or audit import --select COLUMN=VALUE"
     ):
         archive(tmp_path, row(), row(Task_ID=8))
     with pytest.raises(BadInput, match="2 rows with Task_ID = 7"):

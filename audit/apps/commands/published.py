@@ -33,6 +33,7 @@ Ratios = Annotated[
     Arg("a published ratio, in place of the source's own for that GPU; or a GPU that the kernel is for", "GPU[=RATIO]"),
 ]
 Flags = Annotated[str, Arg("of the compiler, in place of the source's own: --flags='-DTILE=32 -Iinclude'", "FLAGS")]
+Row = Annotated[int | None, Arg("the row of a table, the cell of a notebook or the workload; from 1", "N")]
 Sizes = Annotated[tuple[str, ...], Arg("a size, in place of the source's own", "NAME=SIZE")]
 
 
@@ -43,7 +44,7 @@ def import_claim(  # noqa: PLR0913  # one argument an option
     format_: Annotated[
         str | None, Arg("where the content should not decide", choices=tuple(importers.IMPORTERS))
     ] = None,
-    row: Annotated[int | None, Arg("the row of a table, the cell of a notebook or the workload; from 1", "N")] = None,
+    row: Row = None,
     select: Annotated[str | None, Arg("the row of a table with that value", "COLUMN=VALUE")] = None,
     unit: Annotated[str | None, Arg("of published times: ms, us, s or ns", "UNIT")] = None,
     gpu: Annotated[
@@ -67,6 +68,7 @@ def import_claim(  # noqa: PLR0913  # one argument an option
 def check(  # noqa: PLR0913  # one argument an option
     source: Source,
     *,
+    row: Row = None,
     tolerance: Tolerance = None,
     claimed: Ratios = (),
     shape: Sizes = (),
@@ -87,7 +89,9 @@ def check(  # noqa: PLR0913  # one argument an option
     from audit.apps.commands.run import ended, progress
 
     failing, wanted = verdicts(fail_on), form(lang, formats)
-    given = Given(tolerance=tolerance, claimed=_ratios(claimed), shape=sizes(shape), flags=tuple(flags.split()))
+    given = Given(
+        row=row, tolerance=tolerance, claimed=_ratios(claimed), shape=sizes(shape), flags=tuple(flags.split())
+    )
     record, place = audited(source, given, base=out, device=device, seed=seed, form=wanted, progress=progress(json))
     folder = claims.load(str(place.parent / record.claim.statement.name))
     return ended(record, place, wanted, folder=folder, failing=failing, json=json)

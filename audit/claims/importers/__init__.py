@@ -104,7 +104,8 @@ def sniff(material: Material) -> str:
     if found is None:
         trouble = f" ({material.problems[0]})" if material.problems else ""
         known, lacks = ", ".join(IMPORTERS), f"; {NO_KERNEL}" if material.python else ""
-        raise BadInput(f"{material.where}: no known format of claim{trouble}{lacks}; name one with --format: {known}")
+        how = f"name one with audit import --format: {known}"
+        raise BadInput(f"{material.where}: no known format of claim{trouble}{lacks}; {how}")
     return found
 
 

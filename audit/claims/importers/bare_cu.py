@@ -53,11 +53,7 @@ def matches(material: Material) -> bool:
 def read(material: Material, given: facts.Given) -> facts.Imported:
     """Return the kernel with its reference. Raises BadInput for no kernel, several of either, or a folder of `-I` in
     which no given file is."""
-    folders = include_folders(given.flags)
-    for folder in folders:
-        if not any(PurePosixPath(name).is_relative_to(PurePosixPath(folder)) for name in material.files):
-            flag = given.named("flags", f"-I{folder}")
-            raise BadInput(f"{flag}: no file of {material.where} is in that folder; give the folder around it")
+    folders = [_within(folder, material, given) for folder in include_folders(given.flags)]
     files = _files(material, folders)
     kernel = files[0]
     if len(files) == 1:
@@ -69,7 +65,8 @@ def read(material: Material, given: facts.Given) -> facts.Imported:
     bound = entries.bound(data.decode())
     if not bound and not joined.binds(data.decode()) and (function := entries.unbound(data.decode())) is not None:
         data, bound = entries.with_binding(data, function), [function]
-        added = "; ".join(filter(None, [added, f"a binding of {function}, the one function that returns tensors"]))
+        ours = f"headers and a binding of {function}, the one function that returns tensors"
+        added = "; ".join(filter(None, [added, ours]))
     name = module_task.named_after(kernel.published_as)
     imported = facts.Imported(
         format="bare_cu",
@@ -84,6 +81,17 @@ def read(material: Material, given: facts.Given) -> facts.Imported:
     found = with_reference(imported, material)
     kernel_parameters = destinations.of_cuda(data.decode(), bound[0]) if bound else None
     return destinations.with_destination(found, kernel_parameters, stated(found))
+
+
+def _within(folder: str, material: Material, given: facts.Given) -> str:
+    """Return a folder of `-I` as the files name it: within the folder that was given, whose own name may stand before
+    it. Raises BadInput: no file is in it."""
+    parts = PurePosixPath(folder).parts
+    for some in (PurePosixPath(*parts[first:]) for first in range(max(1, len(parts)))):
+        if any(PurePosixPath(name).is_relative_to(some) for name in material.files):
+            return str(some)
+    flag = given.named("flags", f"-I{folder}")
+    raise BadInput(f"{flag}: no file of {material.where} is in that folder; give the folder around it")
 
 
 def with_reference(imported: facts.Imported, material: Material) -> facts.Imported:

@@ -17,7 +17,8 @@ from audit.review.token_scan import mask
 ENTRY = "audited_entry"
 """The function our lines add; no source has it."""
 CUDA_MARK, MARK = f"\n\n// {ADDED}", f"\n\n# {ADDED}\n"
-HEADER = "torch/extension.h"
+TYPES, HEADER = "torch/types.h", "torch/extension.h"
+_OF_TORCH = re.compile(rb"^[ \t]*#[ \t]*include[ \t]*[<\"](?:torch|ATen)/", re.MULTILINE)
 _GIVES_TENSORS = re.compile(
     r"^[ \t]*(?:inline\s+)?(?:(?:torch|at)::Tensor|std::(?:vector|tuple)<[^;{}()]*Tensor[^;{}()]*>)\s+(\w+)\s*"
     r"\([^;{}]*\)\s*\{",
@@ -74,17 +75,19 @@ def bound(text: str) -> list[str]:
 
 
 def unbound(text: str) -> str | None:
-    """Return the one function of a CUDA source that returns tensors and that no other calls; None for several, and
-    where the source lacks the header that a binding needs."""
-    code = mask(text).masked if HEADER in text else ""
+    """Return the one function of a CUDA source that returns tensors and that no other calls; None for several."""
+    code = mask(text).masked
     names = [name for name in _GIVES_TENSORS.findall(code) if not re.search(rf"(?<!Tensor)(?<!>)[^\w:]{name}\b", code)]
     return names[0] if len(names) == 1 else None
 
 
 def with_binding(data: bytes, function: str) -> bytes:
-    """Return a CUDA source with a binding of that function behind it."""
+    """Return a CUDA source with a binding of that function behind it, and with the headers that `load_inline` adds:
+    names of torch mean another thing behind those that a binding needs."""
     line = f'PYBIND11_MODULE(TORCH_EXTENSION_NAME, m) {{ m.def("{function}", &{function}); }}'
-    return data + f"{CUDA_MARK}\n{line}\n".encode()
+    first = b"" if _OF_TORCH.search(data) else f"#include <{TYPES}>\n".encode()
+    header = "" if HEADER.encode() in data else f"#include <{HEADER}>\n"
+    return first + data + f"{CUDA_MARK}\n{header}{line}\n".encode()
 
 
 def literal(text: str) -> str:

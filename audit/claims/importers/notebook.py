@@ -82,7 +82,7 @@ def _chosen(texts: list[CudaText], given: facts.Given, where: str) -> CudaText:
     text = ", ".join(f"cell {one.cell} ({one.name})" for one in several[:10])
     if not several:
         raise BadInput(f"{where}: no cell holds a CUDA text with a kernel (__global__)")
-    raise BadInput(f"{where}: {len(fit)} CUDA texts fit of {text}; choose one with audit import --row CELL")
+    raise BadInput(f"{where}: {len(fit)} CUDA texts fit of {text}; choose one with --row CELL")
 
 
 def _bytes(text: CudaText, where: str) -> bytes:

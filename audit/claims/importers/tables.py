@@ -229,9 +229,8 @@ def _which(numbers: list[int], table: Table, given: Given, path: Path) -> str:
         rejected = f" ({table.rejections()[0]})" if table.rejected and not given.select else ""
         return f"{path}: no good row{by}{rejected}"
     shown = ", ".join(str(number) for number in numbers[:MOST_NAMED]) + (", …" if len(numbers) > MOST_NAMED else "")
-    return (
-        f"{path}: {len(numbers)} rows{by} (rows {shown}); choose one with audit import --row N or --select COLUMN=VALUE"
-    )
+    how = "choose one with --row N, or audit import --select COLUMN=VALUE"
+    return f"{path}: {len(numbers)} rows{by} (rows {shown}); {how}"
 
 
 def _shown(cell: Any) -> str:

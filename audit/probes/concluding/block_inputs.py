@@ -14,7 +14,7 @@ from audit.model.errors import AuditError, Unsupported
 from audit.probes.concluding import block_results
 from audit.probes.concluding.answer import Observed
 from audit.probes.concluding.compare import FAR, few_of_half
-from audit.probes.distributions import OUTSIDE_HALF, REORDERED, SHIFTED, SLIGHT, SORTED, of_range
+from audit.probes.distributions import OUTSIDE_HALF, REORDERED, SHIFTED, SLIGHT, SORTED, STRIDED, of_range
 from audit.probes.observing import block_calls, claimed_shape
 from audit.probes.observing.battery import at_middle
 from audit.probes.observing.block_calls import WHOLE
@@ -34,7 +34,6 @@ class Other(NamedTuple):
 
 OTHER_INPUTS = {"graded": Other("for", "graded inputs", 1.0), "redrawn": Other("with", "fixed inputs redrawn", FAR)}
 """See `other_inputs.OTHERS`."""
-STRIDED = "strided"
 OF_WHOLE = ("sorted", "constant_rows", "lowest_bytes", "highest_bytes")
 """Distributions of inputs where every block is run, those that the middle case takes."""
 MOST_DISTRIBUTIONS = 4

@@ -120,8 +120,7 @@ def launched(target: Target, shapes: Sequence[Shape]) -> list[Launched]:
         for (key, shape), (event, _) in zip(new, _asked(target, asked, {"blocks": 0}), strict=True):
             tensors = only_tensors(event["returned"])
             known[key] = Launched(shape, event["raised"], event["launches"], event["reports"], tensors)
-    found = [known[key] for key in keys]
-    for one in found:
+    for one in (found := [known[key] for key in keys]):
         newer = next((report for report in one.reports if report["kind"] == "needs-newer-gpu"), None)
         if newer is not None:
             raise Unsupported(f"a launch of this size: {newer['message']}", line=newer["line"] or 0)
@@ -130,8 +129,12 @@ def launched(target: Target, shapes: Sequence[Shape]) -> list[Launched]:
 
 def compiled(target: Target, shape: Shape, *, compute_capability: int) -> tuple[list[dict[str, Any]], str | None]:
     """Return Triton's refusals of launched kernels, as reports, and the call's exception. Raises as `launched`."""
-    asked = [one.arguments for one in _described(target, [shape])]
-    ((event, _),) = _asked(target, asked, {"blocks": 0, "compute_capability": compute_capability}, compiles=True)
+    (made,) = _described(target, [shape])
+    if not made.fractions and shape != target.largest.shape:
+        raise Unsupported("kernels whose sizes may follow from indices, and there are none")
+    asked = [made.arguments if made.fractions else (shape, target.largest.inputs)]
+    drawn = {"blocks": 0, "compute_capability": compute_capability, "compiles": True}
+    ((event, _),) = _asked(target, asked, drawn, described=made.fractions)
     return [one for one in event["reports"] if one["kind"] == REFUSED], event["raised"]
 
 
@@ -215,8 +218,7 @@ def _cases(
         distribution=distribution,
     )
     reply = target.workers.call(request, limit_s=RIGHT_S)
-    events = reply.events[1:]
-    if not events:
+    if not (events := reply.events[1:]):
         return f"the right result at {label(shape)}: {reply.ending}: {reply.detail}"
     found = {}
     for event in events:
@@ -258,14 +260,13 @@ def _asked(
     return [found for _, run in runs for found in _of_one_module(target, [*run], drawn, **how)]
 
 
-def _of_one_module(  # noqa: PLR0913
+def _of_one_module(
     target: Target,
     arguments: Sequence[Arguments],
     drawn: Mapping[str, float],
     *,
     mode: Mode = PLAIN,
     calls: int = 1,
-    compiles: bool = False,
     described: bool = False,
 ) -> list[tuple[dict[str, Any], Path]]:
     """Return the events of one process, each with the folder of its outputs."""
@@ -276,9 +277,8 @@ def _of_one_module(  # noqa: PLR0913
     folder = Path(tempfile.mkdtemp(prefix=f"{target.variant.name}-", dir=target.folder))
     settings = target.settings(mode, arguments[0][0])
     assert isinstance(settings, EmulatedSettings | EmulatedPythonSettings)  # `needed` refuses a GPU
-    configuration = settings.configuration.model_copy(update=drawn)
     request = requests.Launches(
-        device=settings.model_copy(update={"configuration": configuration, **({"compiles": True} if compiles else {})}),
+        device=settings.model_copy(update={"configuration": settings.configuration.model_copy(update=drawn)}),
         entry=target.claim.entry_of(target.variant),
         harness=target.claim.harness,
         inputs=tuple(files),

@@ -15,6 +15,8 @@ from audit.run.calls.containers import leaves, rebuilt
 
 Function = Callable[..., Any]
 Upload = Callable[[torch.Tensor], torch.Tensor]
+STATUS = (type(None), int, bool)
+"""The types of what a function returns that writes its result into an argument."""
 
 
 def stated(folder: Path) -> Harness:
@@ -46,14 +48,14 @@ def cast(value: Any, harness: Harness) -> Any:
 
 
 def returning(function: Function, harness: Harness) -> Function:
-    """Return the function with the destination as its result where it returns None."""
+    """Return the function with the destination as its result where it returns nothing, or a status."""
     destination = harness.destination
     if destination is None:
         return function
 
     def call(*arguments: Any) -> Any:
         result = function(*arguments)
-        return arguments[destination] if result is None and destination < len(arguments) else result
+        return arguments[destination] if type(result) in STATUS and destination < len(arguments) else result
 
     return call
 

@@ -35,13 +35,14 @@ _cpu = torch.Tensor.cpu
 def own(result: Any) -> Any:
     """Return a result as a plain tensor or a tuple of several, over the same memory; skip a None within containers.
 
-    A module's parameter and a subclass without members are unwrapped; other objects stay.
+    A tensor alone in a container is that tensor, as of C++ functions that return a vector. A module's parameter and a
+    subclass without members are unwrapped; other objects stay.
     """
     flat = flattened(result)
     if flat is None:
         return _own(result)
     outputs = [one for one in flat if one is not None]
-    if len(flat) < 2 or not outputs or not all(isinstance(one, _Tensor) for one in outputs):
+    if not outputs or not all(isinstance(one, _Tensor) for one in outputs):
         return result
     return tuple(_own(one) for one in outputs) if len(outputs) > 1 else _own(outputs[0])
 

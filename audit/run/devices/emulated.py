@@ -92,7 +92,7 @@ class EmulatedPython(Emulated):
         settings = self._settings
         if not settings.triton:
             return None
-        if settings.compiles:
+        if settings.configuration.compiles:
             return FrontEnd(settings.python, settings.configuration.compute_capability)
         return Interpreted(str(settings.python), self._runtime, settings.configuration)
 

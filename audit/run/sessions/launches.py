@@ -67,7 +67,8 @@ def run(request: Launches, writer: EventWriter) -> Iterator[dict[str, Any]]:
     call = returning(device.load(request.entry, harness), harness)
     folder = request.folder
     device.begin()
-    described = request.described or not request.device.configuration.blocks
+    configured = request.device.configuration
+    described = request.described or not (configured.blocks or configured.compiles)
     upload = _unwritten if described else device.upload
     for index, values in enumerate(every):
         given = placed([cast(value, harness) for value in values], upload, harness.host)

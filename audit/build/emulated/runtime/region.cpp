@@ -13,7 +13,7 @@ Region region;
 
 namespace {
 
-constexpr std::uint64_t kLargestRegion = 1ull << 34;
+constexpr std::uint64_t kLargestRegion = 1ull << 37;
 constexpr std::uint64_t kSmallestRegion = 1ull << 26;
 constexpr std::uint64_t kStep = 1ull << 23;  // so large that every side array grows by whole pages of 64 KiB
 constexpr std::uint64_t kBelowArena = 1ull << 16;  // usable too: an index just below 0 does not end the kernel
