@@ -208,6 +208,73 @@ def test_an_index_that_passes_two_to_the_31_at_the_claimed_shape_is_wrong(
         assert "N=70000, K=40000, the claimed shape, 4 blocks of each launch on inputs of zeros: ill" in found.summary
 
 
+SCALED = """#include <torch/extension.h>
+
+__global__ void scale(const float* x, float* y, int cols) {
+    int col = blockIdx.x * blockDim.x + threadIdx.x;
+    if (col < cols) y[static_cast<INDEX>(blockIdx.y) * cols + col] = 2 * x[static_cast<INDEX>(blockIdx.y) * cols + col];
+}
+
+torch::Tensor scaled(torch::Tensor x) {
+    auto y = torch::empty_like(x);
+    scale<<<dim3((x.size(1) + 255) / 256, x.size(0)), 256>>>(x.data_ptr<float>(), y.data_ptr<float>(), x.size(1));
+    return y;
+}
+PYBIND11_MODULE(TORCH_EXTENSION_NAME, m) { m.def("forward", &scaled); }
+"""
+
+
+@pytest.mark.parametrize(("index", "verdict"), [("int", "wrong"), ("long", "no defect found")])
+def test_an_input_and_a_result_may_have_ten_billion_bytes_each(tmp_path: Path, index: str, verdict: str) -> None:
+    task = LARGE_TASK.replace("70000", "60000").replace("x[:, 0].clone()", "2 * x")
+    folder = published.write(tmp_path / "s", scaled__cu=SCALED.replace("INDEX", index), task__py=task)
+    record = audit.check(folder / "scaled.cu", folder / "task.py", tolerance=1e-4, device="emulated", seed=5)
+    assert record.verdict.name == verdict, record.verdict
+    assert [one.line for one in record.findings if one.probe == "claimed_blocks" and one.grade] == [5] * (
+        index == "int"
+    )
+
+
+INDEXED = """import torch
+import triton
+import triton.language as tl
+
+
+@triton.jit
+def sums(x, lengths, out, stride, BLOCK: tl.constexpr):
+    row, column = tl.program_id(0), tl.arange(0, BLOCK)
+    values = tl.load(x + row * stride + column, mask=column < tl.load(lengths + row), other=0.0)
+    tl.store(out + row, tl.sum(values, axis=0))
+
+
+def kernel(x, lengths):
+    out = torch.empty(x.shape[0], device=x.device)
+    sums[(x.shape[0],)](x, lengths, out, x.stride(0), BLOCK=triton.next_power_of_2(int(lengths.max())))
+    return out
+"""
+INDEXED_TASK = """import torch
+
+ROWS = 12
+COLUMNS = 200
+
+
+def reference(x, lengths):
+    return torch.where(torch.arange(COLUMNS)[None] < lengths[:, None], x, torch.zeros(())).sum(1)
+
+
+def get_inputs():
+    return [torch.randn(ROWS, COLUMNS), torch.randint(1, COLUMNS + 1, (ROWS,))]
+"""
+
+
+@pytest.mark.parametrize(("block", "verdict"), [("BLOCK", "no defect found"), ("BLOCK + 1", "cannot be built")])
+def test_triton_compiles_a_kernel_for_sizes_that_indices_decide(tmp_path: Path, block: str, verdict: str) -> None:
+    source = INDEXED.replace("tl.arange(0, BLOCK)", f"tl.arange(0, {block})")
+    folder = published.write(tmp_path / "s", kernel__py=source, reference__py=INDEXED_TASK)
+    record = audit.check(folder / "kernel.py", folder / "reference.py", tolerance=1e-4, device="emulated", seed=5)
+    assert record.verdict.name == verdict, record.verdict
+
+
 TWICE = """#include <torch/extension.h>
 #include <ATen/cuda/CUDAContext.h>
 

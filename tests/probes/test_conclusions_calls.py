@@ -98,6 +98,9 @@ CASES: list[tuple[Probe, Observed, Expected]] = [
     (contract, {**AT4, "expected": "a", "got": "no tensor but NoneType", "written": 1, "answered": []},
      ("error", None, "N=4: the call returned nothing and wrote into argument 1, counted from 0; write destination = 1 "
       "under [harness] of claim.toml and audit it again", None, None)),
+    (contract, {**AT4, "expected": "a", "got": "no tensor but int", "written": 2, "status": "int", "answered": []},
+     ("error", None, "N=4: the call returned a number and wrote into argument 2, counted from 0; write destination = 2 "
+      "under [harness] of claim.toml and audit it again", None, None)),
     (current_stream, {**AT4, "streams": [{"stream": "the default stream", **RIGHT}]}, ok("N=4: right on two streams")),
     (current_stream, {**AT4, "streams": [{"stream": "the default stream", **WRONG}]},
      bad(f"N=4: called on the default stream while its inputs are still written: {TOLD}")),

@@ -64,6 +64,8 @@ WRONG = {"right": False, "elements": 8, "elements_wrong": 2, "max_abs_diff": 1.0
         ({"distribution": "heavy_tail", "expected": -109.0, "got": "-inf"}, "hint"),
         ({"distribution": "heavy_tail", "expected": 2.0**-30, "got": 0.0}, "hint"),
         ({"distribution": "heavy_tail", "expected": -109.0, "got": 7.0}, "proved"),
+        ({"distribution": "strided", "expected": -19.05, "got": "nan"}, "hint"),
+        ({"distribution": "strided", "expected": -19.05, "got": 7.0}, "proved"),
         ({"distribution": "sorted", "expected": -1.4937, "got": -1.5016, "slight": True}, "hint"),
         ({"distribution": "sorted", "expected": -1.4937, "got": 0.5}, "proved"),
         ({"distribution": "uniform", "expected": -1.4937, "got": "nan"}, "proved"),

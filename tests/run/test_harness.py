@@ -124,6 +124,13 @@ def test_a_destination_is_the_result_where_nothing_is_returned() -> None:
     assert harness.returning(into, Harness())(one, place) is None
 
 
+@pytest.mark.parametrize("status", [None, 1, True])
+def test_a_destination_is_the_result_where_a_status_is_returned(status: object) -> None:
+    place = torch.zeros(1)
+    assert harness.returning(lambda *_: status, Harness(destination=1))(torch.ones(1), place) is place
+    assert harness.returning(lambda *_: 1.5, Harness(destination=1))(torch.ones(1), place) == 1.5
+
+
 def test_arguments_of_the_host_stay_there() -> None:
     values = [torch.ones(2), torch.ones(3), 4]
     arguments = Arguments(values, lambda x: x.to("meta"), host=(1,))

@@ -53,7 +53,7 @@ def test_a_subclass_that_defines_anything_stays_one(kind: type[torch.Tensor]) ->
     assert type(own(X.as_subclass(kind))) is kind
 
 
-@pytest.mark.parametrize("other", [None, 3, [X], "Tensor"])
+@pytest.mark.parametrize("other", [None, 3, [3], "Tensor"])
 def test_what_is_no_tensor_stays_as_it_is(other: object) -> None:
     assert own(other) is other
 
@@ -93,7 +93,12 @@ def test_several_tensors_are_outputs_in_their_order(result: Any) -> None:
     assert second is Y
 
 
-@pytest.mark.parametrize("result", [(X,), [X], [], (X, 3), 3, None])
+@pytest.mark.parametrize("result", [(X,), [X], {"x": X}, (X, None)])
+def test_a_tensor_alone_in_a_container_is_that_tensor(result: Any) -> None:
+    assert own(result) is X
+
+
+@pytest.mark.parametrize("result", [[], (X, 3), 3, None])
 def test_what_is_not_several_tensors_stays_as_it_is(result: Any) -> None:
     assert own(result) is result
     assert outputs_of(own(result)) == ()

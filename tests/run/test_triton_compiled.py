@@ -30,13 +30,14 @@ def reports(workers: Workers, folder: Path, text: str) -> list[dict[str, Any]]:
     )
     settings = built.settings(memory="poison_nan", order="forward", check=False)
     assert isinstance(settings, EmulatedPythonSettings)
-    configuration = settings.configuration.model_copy(update={"blocks": 0, "compute_capability": 90})
+    configuration = settings.configuration.model_copy(update={"blocks": 0, "compute_capability": 90, "compiles": True})
     request = Launches(
-        device=settings.model_copy(update={"configuration": configuration, "compiles": True}),
+        device=settings.model_copy(update={"configuration": configuration}),
         entry="forward",
         harness=Harness(),
         inputs=(folder / "0.pt",),
         folder=folder,
+        described=True,
     )
     reply = workers.call(request, limit_s=60)
     assert reply.finished, reply.detail
